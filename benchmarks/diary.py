@@ -4,7 +4,8 @@
 
 A day is 100 turns in ten conversations, a turn every two minutes and an hour between conversations, by a clock that is
 passed in; 30 of them change a preference. Each turn is recorded in two vaults, one after the other, which differ in one
-setting: `git.log_commits = "turn"`, the floor, makes a commit for the logs of each turn.
+setting: `git.log_commits = "turn"`, the floor, makes a commit for the logs of each turn. In a third vault ten users say
+the same turns, one after the other, a turn every two minutes all day (`commits_per_100_turns_class`).
 """
 
 from __future__ import annotations
@@ -62,19 +63,21 @@ def measure(folder: Path, days: int) -> dict[str, float]:
     midnight = datetime(2026, 1, 26, tzinfo=ZoneInfo("Asia/Taipei"))
     clock = Clock(midnight)
     vaults = {}
-    for when in ("later", "turn"):
+    for when in ("later", "turn", "class"):
         create_vault(folder / when)
-        vaults[when] = open_vault(folder / when, now=clock, git_log_commits=when)
+        vaults[when] = open_vault(folder / when, now=clock, git_log_commits="turn" if when == "turn" else "later")
     before = {when: commits(vault) for when, vault in vaults.items()}
     times: dict[str, list[float]] = {when: [] for when in vaults}
     changed = dict.fromkeys(vaults, 0)
     for number in range(days):
         for turn, (at, said, is_telling) in enumerate(day(number)):
-            clock.at = midnight + timedelta(days=number) + at
             for when, vault in sorted(vaults.items(), reverse=bool(turn % 2)):
+                after = timedelta(hours=8, minutes=2 * turn) if when == "class" else at
+                clock.at = midnight + timedelta(days=number) + after
                 began = time.perf_counter()
+                user = f"user-{turn % 10}" if when == "class" else "alice"
                 recorded = record_turn(
-                    vault, "alice", said, "好的。" * 20, conversation_id=f"{number}-{turn // 10}", created_at=clock.at
+                    vault, user, said, "好的。" * 20, conversation_id=f"{number}-{turn // 10}", created_at=clock.at
                 )
                 took_ms = 1000 * (time.perf_counter() - began)
                 changed[when] += bool(recorded.changes)
@@ -84,7 +87,7 @@ def measure(folder: Path, days: int) -> dict[str, float]:
         vault.history.flush()
     figures: dict[str, float] = {}
     for when, vault in vaults.items():
-        suffix = "" if when == "later" else "_floor"
+        suffix = {"later": "", "turn": "_floor", "class": "_class"}[when]
         figures[f"commits_per_100_turns{suffix}"] = (commits(vault) - before[when]) * 100 / (days * TURNS)
         figures[f"changing_turns_per_100{suffix}"] = changed[when] * 100 / (days * TURNS)
         figures[f"turn_no_change_p50_ms{suffix}"] = statistics.median(times[when])
@@ -100,9 +103,9 @@ def main() -> None:
     days = parser.parse_args().days
     with tempfile.TemporaryDirectory() as folder:
         figures = measure(Path(folder), days)
-    print(f"{'':24} {'later':>10} {'turn (floor)':>14}")
+    print(f"{'':24} {'later':>10} {'turn (floor)':>14} {'ten users':>10}")
     for name in ("commits_per_100_turns", "changing_turns_per_100", "turn_no_change_p50_ms", "turn_no_change_p95_ms"):
-        print(f"{name:24} {figures[name]:10.1f} {figures[name + '_floor']:14.1f}")
+        print(f"{name:24} {figures[name]:10.1f} {figures[name + '_floor']:14.1f} {figures[name + '_class']:10.1f}")
     print(json.dumps({name: round(value, 2) for name, value in figures.items()}))
 
 

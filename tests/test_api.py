@@ -111,7 +111,10 @@ def test_the_flow_of_the_designs_proxy(vault: Vault) -> None:
     folder = vault.root / "memory" / "alice"
     assert "- 主題偏好：dark\n" in (folder / "USER.md").read_text(encoding="utf-8")
     logs = [log.read_text(encoding="utf-8") for log in (folder / "daily").iterdir()]
-    assert any(" 教我怎麼泡綠茶（coding-agent） → 完成 · " in log for log in logs)
+    assert any(
+        " 教我怎麼泡綠茶（coding-agent） → 綠茶不要用滾水：八十度的水泡三分鐘，再沖第二泡時縮短成一分鐘。 · " in log
+        for log in logs
+    )
     assert "- 任務：教我怎麼泡綠茶\n- 模組：coding-agent\n" in (folder / "MEMORY.md").read_text(encoding="utf-8")
 
     (folder / "notes.md").write_text("綠茶的罐子放在廚房左邊的櫃子。\n", encoding="utf-8")
@@ -219,7 +222,7 @@ def test_without_a_vault_the_one_around_is_taken(vault: Vault, monkeypatch: pyte
     assert [hit.source[:14] for hit in vault_memory.search("alice", "hello world", top_k=1).hits] == ["conversations/"]
     assert "主題偏好：dark" in vault_memory.build_enhanced_prompt(student_id="alice", prompt="做一個按鈕").text
     assert "設計風格：minimal" in MemoryManager().build_enhanced_prompt("alice", "做一個按鈕")
-    assert MemorySearchEngine().search("alice", "hello")[0]["kind"] == "daily"
+    assert MemorySearchEngine().search("alice", "hello")[0]["kind"] == "conversation"
     monkeypatch.chdir(tmp_path)
     assert len(vault_memory.get_conversation_history(vault=vault, student_id="alice")) == 2
     assert asyncio.run(aio.get_conversation_history(vault, "alice", 1))[0]["assistant"] == "world"

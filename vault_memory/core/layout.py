@@ -314,7 +314,7 @@ def conversation_source(day: date) -> str:
 
 def month_source(day: date) -> str:
     """Source of the file to which the record of an old day moves, with those of its month."""
-    return f"{ARCHIVED_RECORDS}/{day:%Y-%m}.jsonl.gz"
+    return f"{ARCHIVED_RECORDS}/{day.isoformat()[:7]}.jsonl.gz"
 
 
 def month_of(name: str) -> date | None:

@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path, PurePosixPath
@@ -17,7 +18,7 @@ from tests.adapters.conftest import PERSON, Vault
 from tests.adapters.history.killed_writer import DAILY, log
 from tests.conftest import TAIPEI
 from vault_memory.adapters.history import ASSISTANT, Draft, FileChange, History
-from vault_memory.adapters.history.intents import MAX_LOG_BYTES, MAX_LOGS
+from vault_memory.adapters.history.intents import MAX_LOG_BYTES, MAX_LOGS, MAX_LOGS_OF_ONE
 from vault_memory.core import trailers
 from vault_memory.errors import Changed
 
@@ -143,8 +144,35 @@ def test_users_wait_apart(vault: Vault, times: Times) -> None:
     vault.assert_clean()
 
 
+def test_a_turn_of_one_user_leaves_the_logs_of_others(vault: Vault, times: Times) -> None:
+    """In a class each preference made a commit of the logs of everybody else, and `git log` was full of them."""
+    for number, path in enumerate((DAILY, BOBS, BOBS), 1):
+        turn(vault, number, path)
+    vault.history.commit(told(vault, 4))
+    assert vault.subjects()[1:] == ["theme = dark"] and turns(vault, "theme") == ["00000001", "00000004"]
+    assert vault.history.state().logs == 2 and not vault.history.uncommitted()
+    times.now += timedelta(minutes=11)
+    vault.history.commit(told(vault, 5))
+    assert sorted(vault.subjects()[2:]) == ["log(bob): 2 turns, 2026-01-30 12:02 to 12:03", "theme = dark"]
+
+
+def test_logs_wait_two_hours_at_most_while_others_go_on_talking(vault: Vault, times: Times) -> None:
+    turn(vault, 1)
+    for number in range(2, 17):
+        times.now += timedelta(minutes=8)
+        assert vault.history.logs_are_due() is (number == 16)
+        assert bool(turn(vault, number, BOBS)) is (number == 16)
+
+
+def test_so_many_logs_of_one_user_wait_and_no_more(vault: Vault, times: Times) -> None:
+    turn(vault, 100, BOBS)
+    commits = [turn(vault, number) for number in range(MAX_LOGS_OF_ONE + 1)]
+    assert [len(each) for each in commits] == [0] * MAX_LOGS_OF_ONE + [1]
+    assert vault.history.state().logs == 1
+
+
 def test_logs_of_many_users_do_not_wait_without_end(vault: Vault, times: Times) -> None:
-    for number in range(60):
+    for number in range(MAX_LOGS + 5):
         turn(vault, number, PurePosixPath(f"memory/u{number}/daily/2026-01-30.md"))
         assert len(intents(vault)) <= MAX_LOGS
     vault.history.flush()
@@ -358,10 +386,11 @@ def test_logs_that_git_restore_takes_away_come_back(vault: Vault, times: Times, 
 
 def commit_edits(vault: Vault) -> None:
     """As a writer does."""
-    while edits := vault.history.uncommitted():
-        with contextlib.suppress(Changed):
-            vault.history.commit_edits([Draft("by hand", PERSON, tuple(edits))])
-    vault.history.flush()
+    for _ in range(2):  # a line that the person has deleted is committed first
+        while edits := vault.history.uncommitted():
+            with contextlib.suppress(Changed):
+                vault.history.commit_edits([Draft("by hand", PERSON, tuple(edits))])
+        vault.history.flush()
 
 
 def test_a_person_deletes_what_waits_and_that_is_their_edit(vault: Vault, times: Times) -> None:
@@ -370,6 +399,75 @@ def test_a_person_deletes_what_waits_and_that_is_their_edit(vault: Vault, times:
     vault.write(b"log 2\n", DAILY)
     commit_edits(vault)
     assert vault.read(DAILY) == b"log 2\n"
+    vault.assert_clean()
+
+
+def test_what_waits_and_the_person_deletes_stays_deleted(vault: Vault, times: Times) -> None:
+    """The file is then as HEAD has it, as after `git restore`; and it came back."""
+    turn(vault, 1)
+    vault.history.flush()
+    turn(vault, 2)
+    later = time.time() + 3  # git has written its index before
+    vault.write(b"log 1\n", DAILY)
+    os.utime(vault.root / DAILY, (later, later))
+    turn(vault, 3)
+    commit_edits(vault)
+    assert vault.read(DAILY) == b"log 1\nlog 3\n"
+    vault.assert_clean()
+
+
+@pytest.mark.parametrize("is_all", [True, False])
+def test_a_log_that_the_person_commits_without_what_waits_stays_without_it(
+    vault: Vault, times: Times, is_all: bool
+) -> None:
+    turn(vault, 1)
+    vault.history.flush()
+    turn(vault, 2)
+    if is_all:
+        (vault.root / DAILY).unlink()
+    else:
+        vault.write(b"log one\n", DAILY)
+    vault.git("commit", "-qam", "forget")
+    turn(vault, 3)
+    commit_edits(vault)
+    assert vault.read(DAILY) == (b"log 3\n" if is_all else b"log one\nlog 3\n")
+    vault.assert_clean()
+
+
+@pytest.mark.parametrize("command", ["checkout -q -f old", "reset -q --hard old"])
+def test_what_waits_goes_to_another_branch_without_the_rest_of_its_file(
+    vault: Vault, times: Times, command: str
+) -> None:
+    """The whole file came along, and was committed there as the person's."""
+    vault.git("branch", "old")
+    turn(vault, 1)
+    vault.history.flush()
+    times.now = datetime.now(TAIPEI)
+    turn(vault, 2)
+    vault.git(*command.split())
+    commit_edits(vault)
+    assert vault.read(DAILY) == b"log 2\n"
+    assert vault.git("log", "-1", "--format=%an") == ASSISTANT.name + "\n"
+    vault.assert_clean()
+
+
+def test_a_line_that_waits_and_was_corrected_after_a_reset_stands_once(vault: Vault, times: Times) -> None:
+    """It names its turn, whatever the person makes of it."""
+    place = "conversations/2026-01-30.jsonl:12"
+
+    def tell(words: str) -> None:
+        before = vault.read(DAILY)
+        change = FileChange(DAILY, before, (before or b"") + f"- 12:02 {words} · {place}\n".encode())
+        vault.history.commit([replace(log(vault.root, 2)[0], changes=(change,))])
+
+    turn(vault, 1)
+    vault.history.flush()
+    times.now = datetime.now(TAIPEI)
+    tell("walked")
+    vault.git("reset", "-q", "--soft", "HEAD")
+    vault.write((vault.read(DAILY) or b"").replace(b"walked", b"walked (with Eve)").replace(b"\n", b"\r\n"), DAILY)
+    commit_edits(vault)
+    assert (vault.read(DAILY) or b"").count(place.encode()) == 1
     vault.assert_clean()
 
 

@@ -149,6 +149,12 @@ def test_an_archive_that_cannot_be_looked_into_is_no_notes(data: bytes) -> None:
     assert kind(PurePosixPath("old/a.bin"), lambda: [data]) == "opaque"
 
 
+CHATGPT = (
+    '{"title": "t", "mapping": {"a": {"message": {"author": {"role": "user"}, '
+    '"content": {"content_type": "text", "parts": ["I am ill"]}}}}}'
+)
+
+
 def zipped(*members: tuple[str, bytes], method: int = zipfile.ZIP_DEFLATED) -> bytes:
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", method) as archive:
@@ -159,7 +165,17 @@ def zipped(*members: tuple[str, bytes], method: int = zipfile.ZIP_DEFLATED) -> b
     return out.getvalue()
 
 
+def tarred(name: str, data: bytes) -> bytes:
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w") as archive:
+        info = tarfile.TarInfo(name)
+        info.size = len(data)
+        archive.addfile(info, io.BytesIO(data))
+    return out.getvalue()
+
+
 SHEET = zipped(("sheet.xml", b"<a/>"))
+TAR = tarred("notes.md", b"tea")
 
 
 @pytest.mark.parametrize(
@@ -175,7 +191,15 @@ SHEET = zipped(("sheet.xml", b"<a/>"))
             "private",
         ),
         ("a.pages", zipped(("Index.zip", SHEET), method=zipfile.ZIP_STORED), ""),
-        ("a.docx", zipped(("word/embeddings/Book.xlsx", SHEET)), ""),
+        ("a.docx", zipped(("word/embeddings/Book.xlsx", zipped(("[Content_Types].xml", b"<a/>")))), ""),
+        ("a.zip", zipped(("memory", SHEET)), "opaque"),
+        ("a.zip", zipped(("memory", TAR)), "opaque"),
+        ("a.zip", zipped(("memory", TAR), method=zipfile.ZIP_STORED), "opaque"),
+        ("a.tar", tarred("memory.zip", SHEET), "opaque"),
+        ("a.tgz", packed_text(tarred("memory", SHEET)), "opaque"),
+        ("a.tar", tarred("memory.tar", TAR), ""),
+        ("a.tar", tarred("book.epub", zipped(("mimetype", b"application/epub+zip"))), ""),
+        ("a.tar", tarred("x.db", b"SQLite format 3\0" + bytes(600)), "opaque"),
         ("a.zip", zipped(("conversations\\2026-01-30.jsonl", b"x")), "private"),  # as programs of Windows write it
         ("a.zip", zipped(("talks.txt", TURN.encode())), "private"),
         ("a.zip", zipped(("2026-01-30.jsonl.xz", lzma.compress(TURN.encode()))), "opaque"),
@@ -183,7 +207,9 @@ SHEET = zipped(("sheet.xml", b"<a/>"))
         ("vault.json", zipped(("talks", TURN.encode())), "private"),
         ("2026-01-30.jsonl", packed_text(TURN.encode()), "private"),
         ("api.json", b'{"conversation_id": {}, "user_message": {}, "assistant_message": {}}', ""),
-        ("m.tar.ab", bytes(9000) + b"the middle of one", "opaque"),
+        *((f"m.tar{end}", b'{"a": "the middle of one, which is text"}', "opaque") for end in (".ab", ".partac", "-07")),
+        *((f"m.tgz{end}", b"text", "opaque") for end in (".09", ".part-ab", ".part_ab", ".part.ab", ".ab.split")),
+        ("build.zsh", b"echo hi", ""),
         ("last.zip", b"\x12\0\x99" * 1000, "opaque"),
         ("bike.md", b"AA01 is my bike", ""),
         ("zips.csv", b"07070,Rutherford,NJ\n", ""),
@@ -245,3 +271,21 @@ def test_an_export_of_a_chat_service_is_private_in_its_archive_too(member: str) 
         archive.writestr("chat.html", "<html>")
         archive.writestr(member, "[]")
     assert is_stray(PurePosixPath("Downloads/export.zip"), lambda: [data.getvalue()])
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "expected"),
+    [
+        ("chat.html", f"<html><script>var jsonData = [{CHATGPT}];</script></html>", "private"),
+        ("page.html", '<pre>{"conversation_id": "c", "user_message": "hi", "assistant_message": "hi"}</pre>', ""),
+        ("shared_conversations.json", '[{"id": "s", "conversation_id": "x", "is_anonymous": true}]', "private"),
+        ("user.json", '{"id": "user-a", "email": "pat@example.org", "chatgpt_plus_user": true}', "private"),
+        ("memories.json", '[{"conversations_memory": "Pat is ill", "account_uuid": "a"}]', "private"),
+        ("users.json", '[{"uuid": "u", "verified_phone_number": "+1"}]', "private"),
+        ("projects.json", '[{"uuid": "p", "docs": [{"uuid": "d", "filename": "x.md", "content": "y"}]}]', "private"),
+        ("package.json", '{"name": "x", "author": "y", "parts": []}', ""),
+    ],
+)
+def test_what_lies_beside_the_conversations_of_an_export_is_private_too(name: str, text: str, expected: str) -> None:
+    """`chat.html` holds all conversations once more: it was sent."""
+    assert kind(PurePosixPath(f"export/{name}"), lambda: [text.encode()]) == expected

@@ -49,12 +49,12 @@ def test_the_log_s_line_is_short_and_in_the_person_s_language(vault: Vault) -> N
 
 
 def test_a_word_that_only_a_reflection_holds_finds_the_turn(vault: Vault) -> None:
-    """D8: the log, where it says all of it, else the record, which says that it is a reflection."""
+    """D8: the record, which says that it is a reflection."""
     causes = ["沒有設定環境變數", "背景" * 80, "憑證過期"]
     recorded = record_turn(vault, "alice", "幫我部署登入頁", "好。", reflection={"summary": "失敗", "causes": causes})
     record_turn(vault, "alice", "今天天氣如何", "晴天。")
     (best, *_) = search(vault, "alice", SearchQuery("環境變數")).hits
-    assert "反思：失敗；沒有設定環境變數" in best.content and best.kind == "daily"
+    assert "反思：失敗；沒有設定環境變數" in best.content and best.kind == "conversation"
     only_in_record = search(vault, "alice", SearchQuery("憑證過期")).hits[0]
     assert (f"{only_in_record.source}:{only_in_record.line_range[0]}", only_in_record.kind) == (
         recorded.source,

@@ -47,9 +47,11 @@ from vault_memory.adapters.git import (
 from vault_memory.adapters.history.faults import FAULTS, Faults, in_words
 from vault_memory.adapters.history.intents import (
     MAX_INTENTS,
+    MAX_LOGS_OF_ONE,
     Intent,
     IntentLog,
     WrittenFile,
+    are_many,
     check_path,
     is_committed_by_itself,
     net_changes,
@@ -89,8 +91,8 @@ _STAND_BY_S = 2.0
 _LEFT_BEHIND_S = 60.0
 """A lock that is older was left by a git that has ended, or waits with it for the person's editor."""
 _POLL_S = 0.02
-QUIET_S = 600.0
-"""Logs are committed so long after their last entry."""
+QUIET_S, LONGEST_S = 600.0, 7200.0
+"""Logs are committed so long after the last entry of anybody, and after their first one."""
 _DEFAULT_OWNER = Author("vault owner", "owner@localhost")
 
 
@@ -198,12 +200,13 @@ class History:
         return self._intents.exist()
 
     def logs_are_due(self) -> bool:
-        """Whether entries in logs wait that came before `QUIET_S`, or on another day."""
-        return any(intent.is_logs and self._is_due(intent) for intent in self._intents.pending())
-
-    def _is_due(self, logs: Intent) -> bool:
-        written_at, now = time_of(logs.when), self._now()
-        return not 0 <= (now - written_at).total_seconds() < QUIET_S or now.date() != written_at.date()
+        """Whether entries in logs wait, and nobody has said anything for `QUIET_S`, or one of them has waited for
+        `LONGEST_S` or is of another day."""
+        now = self._now()
+        times = [time_of(intent.when) for intent in self._intents.pending() if intent.is_logs]
+        ages = [(now - at).total_seconds() for at in times]
+        is_of_today = all(now.date() == at.date() for at in times)
+        return bool(ages) and not (is_of_today and 0 <= min(ages) < QUIET_S and max(ages) < LONGEST_S)
 
     def _why_waiting(self) -> str:
         """What has to be done before the commits that wait are made, as far as a look shows it."""
@@ -505,7 +508,7 @@ class History:
         """`stage`, then `flush`, under one lock.
 
         Drafts that all wait are only staged. Those of one user become one commit, or part of a commit that is followed
-        by such a draft; what else is committed, or a `flush` when they are due, takes them along.
+        by such a draft. What else is committed, or a `flush`, takes them along; but a turn not those of other users.
 
         Files in `cache` are not read again to check that they are as the drafts say: the compare-and-swap, which reads
         them itself, has the last word. After `Changed` the cache is empty.
@@ -514,16 +517,22 @@ class History:
         cache = cache or ReadCache()
         may_wait = bool(drafts) and all(draft.waits for draft in drafts)
         with self._lock():
-            flushed = self._flush() if may_wait and self.logs_are_due() else Flushed()
+            is_due = self.logs_are_due()
+            flushed = self._flush() if may_wait and is_due else Flushed()
             try:
                 written = self._stage(drafts, cache)
             except Changed:
                 cache.clear()
                 raise
-            is_early = may_wait and all(intent.is_logs for intent in self._intents.pending())
-            if is_early and not self._intents.are_many_logs():
+            pending = self._intents.pending()
+            logs = [intent for intent in pending if intent.is_logs]
+            users = {layout.scope_of(change.path) for draft in drafts for change in draft.changes}
+            is_turn = any(draft.waits for draft in drafts)
+            others = [intent for intent in logs if is_turn and users.isdisjoint(intent.scopes)]
+            all_go = (is_due and not may_wait) or are_many(logs)
+            if may_wait and logs == pending and not all_go and len(logs) - len(others) <= MAX_LOGS_OF_ONE:
                 return flushed
-            return self._flush(written)
+            return self._flush(written, resting=[] if all_go else others)
 
     def stage(self, drafts: Iterable[Draft]) -> None:
         """Make the drafts durable, then write their files; from here on nothing of them can be lost.
@@ -670,14 +679,16 @@ class History:
 
     # Committing ---------------------------------------------------------------------------------------------------
 
-    def _flush(self, written: Sequence[WrittenFile] = (), edits: tuple[Draft, ...] = ()) -> Flushed:
-        """Commit what waits, or these edits of the person's."""
+    def _flush(
+        self, written: Sequence[WrittenFile] = (), edits: tuple[Draft, ...] = (), resting: Sequence[Intent] = ()
+    ) -> Flushed:
+        """Commit what waits, but for the logs that are `resting`, or these edits of the person's."""
         if not self._repository.is_rewriting():
             with contextlib.suppress(*FAULTS):  # what waits is told of it below
                 self._rewind.take_up_dropped()
         give_up = time.monotonic() + _STAND_BY_S
         while True:
-            pending = [self._looked_at(edits)] if edits else self._intents.pending()
+            pending = [self._looked_at(edits)] if edits else _without(self._intents.pending(), resting)
             if not pending:
                 return Flushed()
             try:
@@ -871,6 +882,13 @@ class History:
 def _all_wait(pending: Sequence[Intent], reason: str) -> Flushed:
     count = sum(len(intent.drafts) for intent in pending)
     return Flushed((), count, reason, frozenset(path for intent in pending for path in intent.net_changes()))
+
+
+def _without(pending: Sequence[Intent], resting: Sequence[Intent]) -> list[Intent]:
+    """What is to be committed: all but the logs that are `resting` and stand below nothing else."""
+    left = {intent.path for intent in resting}
+    going = {path for intent in pending if intent.path not in left for path in intent.net_changes()}
+    return [i for i in pending if i.path not in left or not going.isdisjoint(i.net_changes())]
 
 
 def _is_old(lock: Path) -> bool:

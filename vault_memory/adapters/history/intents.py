@@ -17,6 +17,7 @@ import zlib
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
@@ -39,8 +40,8 @@ _NOT_UTF_8 = "\0"
 """Before the bytes of such a path; no path begins so."""
 MAX_INTENTS = 50
 """Changes that wait; every writer reads all of them."""
-MAX_LOGS, MAX_LOG_BYTES = 20, 2_000_000
-"""Of users whose logs wait, and of these logs."""
+MAX_LOGS_OF_ONE, MAX_LOGS, MAX_LOG_BYTES = 20, 40, 2_000_000
+"""Of turns of one user whose logs wait, of turns of all, and of these logs: every writer reads them."""
 MAX_INTENT_BYTES = 250_000_000
 """Of an intent, and of all its contents, unpacked."""
 
@@ -68,10 +69,21 @@ class Intent:
         """Each path's change from before the first draft to after the last, in the order they come."""
         return net_changes(self.drafts)
 
+    @cached_property
+    def scopes(self) -> frozenset[str]:
+        """Whose files it changes."""
+        return frozenset(layout.scope_of(change.path) for draft in self.drafts for change in draft.changes)
+
     @property
     def is_logs(self) -> bool:
         """Whether it is the entries of turns in a user's logs, and may wait."""
         return all(draft.waits for draft in self.drafts)
+
+
+def are_many(logs: Sequence[Intent]) -> bool:
+    """Whether so many logs wait, or so large ones, that all are to be committed."""
+    size = sum(len(bytes_of(change.new) or b"") for intent in logs for change in intent.net_changes().values())
+    return len(logs) > MAX_LOGS or size > MAX_LOG_BYTES
 
 
 def net_changes(drafts: Iterable[Draft]) -> dict[PurePosixPath, FileChange]:
@@ -175,12 +187,6 @@ class IntentLog:
                 return intents, damaged
             except FileNotFoundError:
                 continue  # the holder of the lock has just marked or removed this one: look again
-
-    def are_many_logs(self) -> bool:
-        """Whether so many logs wait, or so large ones, that they are to be committed: every writer reads them."""
-        pending = self.pending()
-        size = sum(len(bytes_of(change.new) or b"") for intent in pending for change in intent.net_changes().values())
-        return len(pending) > MAX_LOGS or size > MAX_LOG_BYTES
 
     def _load(self, name: str) -> Intent:
         """An intent, read once: each step of a commit asks for all of them. Raises what `_load` raises."""

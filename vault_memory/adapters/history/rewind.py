@@ -34,10 +34,12 @@ OUR_MOVE = "vault-memory: "
 """How each of our lines in a branch's reflog begins."""
 
 _REWINDING = re.compile(r"(?:rebase|reset|checkout|merge|pull|am|cherry-pick|revert)\b")
+_TURN = re.compile(rb"conversations/\d{4}-\d\d-\d\d\.jsonl:\d+")
 _ABORTED = "rebase (abort)"
 _STAYS = "reset: moving to HEAD"
 """It moves no branch. If we committed after it had read HEAD, it dropped that commit."""
 _REFLOG_TAIL_BYTES = 1 << 16
+_RESTORED_WITHIN_S = 2.0
 _MAX_MERGE_S = 60.0
 """Longest time of a merge: our commits later than this after its start did not meet it."""
 
@@ -134,13 +136,16 @@ class Rewind:
         """Write waiting text again into files that git has put back to what HEAD holds; return these files.
 
         Logs may wait for long: of them all is written again that is gone, also where the person has written something
-        since, and after commands that leave no trace (`git restore`).
+        since, and after commands that leave no trace in a log of git's (`git restore`). What the person has deleted, or
+        committed without it, stays deleted.
         """
         redone: set[PurePosixPath] = set()
         pending = self._intents.pending()
         logs = _by_path(draft for intent in pending for draft in intent.drafts if draft.waits)
+        bases = {path: blob for intent in reversed(pending) for path, blob in intent.bases.items()}
         if not pending or not ((is_rewound := self._rewound_since(pending[0])) or logs):
             return redone
+        is_later = is_rewound and self._rewound_since(pending[0], within_s=0.0)
         tree = self._objects.tree_of(self._repository.head().commit)
         filters = Filters(self._repository, self._objects)
         for path, chain in _by_path(draft for intent in pending for draft in intent.drafts).items():
@@ -150,10 +155,19 @@ class Rewind:
                 on_disk = files.read(self._repository.root / path)
                 blob = filters.blob(self._repository.prefix / path, on_disk)
                 is_heads = blob == self._blob_at(tree, path)
-                is_gone = path in logs and (is_heads or is_rewound) and _is_gone(chain, on_disk)
+                is_restored = is_heads and blob == bases.get(path) and self._is_restored(path)
+                is_gone = path in logs and (is_restored or is_later) and _is_gone(chain, on_disk)
                 if ((is_heads and is_rewound) or is_gone) and self._redo(path, chain):
                     redone.add(path)
         return redone
+
+    def _is_restored(self, path: PurePosixPath) -> bool:
+        """Whether git has written a file, as far as its time tells: git writes its index right after the files."""
+        try:
+            written_at = (self._repository.root / path).lstat().st_mtime
+            return 0 <= (self._repository.git_dir / "index").stat().st_mtime - written_at < _RESTORED_WITHIN_S
+        except OSError:
+            return False
 
     def _redo(self, path: PurePosixPath, chain: list[FileChange]) -> bool:
         """Make a chain of changes once more, on what the file holds now; False when it holds them already, or is too
@@ -178,25 +192,26 @@ class Rewind:
 
     def _redone(self, change: FileChange, content: bytes | None) -> bytes | None:
         after = bytes_of(change.new)
-        if content is None or after is None or content == after or is_content(content, change.old):
+        if after is None or content == after or is_content(content, change.old):
             return after
         from vault_memory.core.notes import carry_over  # a turn rarely needs it
 
-        return carry_over(change.path, bytes_of(change.old), after, content)
+        # A file that is gone was deleted, or another branch lacks it: its other lines stay out.
+        return carry_over(change.path, bytes_of(change.old), after, content or b"")
 
-    def _rewound_since(self, intent: Intent) -> bool:
+    def _rewound_since(self, intent: Intent, within_s: float = _MAX_MERGE_S) -> bool:
         """Whether git has moved files of the working tree since a change was staged.
 
         Git's times are those at which its commands began, and a merge that fetches attachments takes long: the moves
         are counted from the commit at which HEAD was then. A merge that gives up moves nothing and need not leave a
-        line in a log: one that began shortly before may have put the files back since.
+        line in a log: one that began shortly before (`within_s`) may have put the files back since.
         """
         when = int(intent.when.split()[0])
         began, at = self._began()
-        if at >= when or (at >= when - _MAX_MERGE_S and self._is_at(began)):
+        if at >= when or (at >= when - within_s and self._is_at(began)):
             return True
         for move in self._moves(self._repository.git_dir / "logs" / "HEAD"):
-            is_later = move.when >= when or (move.old == move.new and move.when >= when - _MAX_MERGE_S)
+            is_later = move.when >= when or (move.old == move.new and move.when >= when - within_s)
             if not is_later and intent.head in (move.new, None):
                 return False
             if _REWINDING.match(move.why):
@@ -271,11 +286,17 @@ class Rewind:
 
 
 def _is_gone(chain: Sequence[FileChange], on_disk: bytes | None) -> bool:
-    """Whether a file has none of the lines that these changes have added, but for headings, which others may have."""
+    """Whether a file has none of the lines that these changes have added, but for headings, which others may have. The
+    line of a request is there, whatever the person has made of it, while it names its turn."""
     before = set((bytes_of(chain[0].old) or b"").split(b"\n"))
     lines = {line for change in chain for line in (bytes_of(change.new) or b"").split(b"\n")}
-    added = {line for line in lines - before if line.strip() and not line.startswith(b"#")}
-    return bool(added) and added.isdisjoint((on_disk or b"").split(b"\n"))
+    added = {_known_by(line) for line in lines - before if line.strip() and not line.startswith(b"#")}
+    return bool(added) and added.isdisjoint(map(_known_by, (on_disk or b"").split(b"\n")))
+
+
+def _known_by(line: bytes) -> bytes:
+    named = _TURN.search(line)
+    return named[0] if named else line.rstrip()
 
 
 def _by_path(drafts: Iterable[Draft]) -> dict[PurePosixPath, list[FileChange]]:

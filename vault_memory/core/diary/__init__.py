@@ -10,12 +10,14 @@ from vault_memory.lazy import lazy_exports
 if TYPE_CHECKING:
     from vault_memory.core.diary import daily, tasks
     from vault_memory.core.diary.digest import Told, digest
-    from vault_memory.core.diary.labels import outcome
+    from vault_memory.core.diary.labels import answered, gist, outcome
 
 __all__ = [
     "Told",
+    "answered",
     "daily",
     "digest",
+    "gist",
     "outcome",
     "tasks",
 ]
@@ -24,7 +26,9 @@ __getattr__ = lazy_exports(
     __name__,
     {
         "Told": "digest",
+        "answered": "labels",
         "digest": "digest",
+        "gist": "labels",
         "outcome": "labels",
     },
 )

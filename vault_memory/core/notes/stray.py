@@ -23,11 +23,16 @@ Kind = Literal["", "private", "opaque"]
 """Nothing of ours, or private as before; or an archive into which nobody can look here, so that it may be."""
 _FIELDS = tuple(re.compile(rb'"%s"\s*:\s*["n]' % name) for name in (b"conversation_id", b"user_message"))
 _REPLY = re.compile(rb'"assistant_message"\s*:\s*["n]')
-_EXPORTS = tuple(
-    tuple(re.compile(b'"%s"' % name) for name in names)
-    for names in ((b"mapping", b"author", b"content_type", b"parts"), (b"chat_messages", b"sender"))
+_CONVERSATIONS = (b"mapping", b"author", b"content_type", b"parts"), (b"chat_messages", b"sender")
+_ABOUT_THEM = (
+    *((b"conversation_id", b"is_anonymous"), (b"chatgpt_plus_user",)),
+    *((b"conversations_memory",), (b"verified_phone_number",), (b"uuid", b"docs", b"filename")),
 )
-"""The fields of what ChatGPT and Claude give out (`core.exports`): a file with all of one is such."""
+_EXPORTS = tuple(tuple(re.compile(b'"%s"' % name) for name in names) for names in (*_CONVERSATIONS, *_ABOUT_THEM))
+"""The fields of what ChatGPT and Claude give out (`core.exports`) and of the files beside it: whose it is, what is
+shared, projects, memories. A file with all of one is such."""
+_PAGES = (".html", ".htm")
+"""One of ChatGPT's holds all conversations once more."""
 _DATABASE, _JOURNALS = b"SQLite format 3\0", (b"\x37\x7f\x06\x82", b"\x37\x7f\x06\x83")
 _NAME = b"chunks_identity"
 """Every index has one of this name; what a database holds by name stands at its beginning."""
@@ -36,10 +41,13 @@ _JSON = re.compile(rb"(?:\xef\xbb\xbf)?[\s\[]*\{")
 _PACKED = (
     r"(?:tar|t[gbxlz]z2?|tzst|zip|7z|rar|gz|bz2|xz|zst|zz|z|lz4?|lzma|br|cpgz|cpio|xar|aar|bundle|dmg|iso|img|deb)"
 )
-_ARCHIVE = re.compile(
-    rf"\.{_PACKED}(?:\.(?:[a-z]{{2}}|\d{{1,4}}|old|bak|orig|enc|gpg))?$|\.(?:[zr]\d\d|part\d+)$", re.IGNORECASE
+_ARCHIVE = re.compile(rf"\.{_PACKED}(?:\.(?:old|bak|orig|enc|gpg))?$|\.(?:[zr]\d\d|part\d+)$", re.IGNORECASE)
+_PART = re.compile(
+    rf"\.{_PACKED}(?:[._-](?:part[._-]?)?|part[._-]?)(?:[a-z]{{2}}|\d{{1,4}})(?:\.split)?$", re.IGNORECASE
 )
-"""Names of archives, and of one that is in parts."""
+"""Names of archives, and of one that is in parts, of which one may be text."""
+_DOCUMENTS = ("[Content_Types].xml", "_rels/.rels", "mimetype", "META-INF/", "META-INF/MANIFEST.MF")
+"""The first member of a zip that is a document or a program."""
 _MAX_PACKINGS = 3
 """Of compressed files in each other."""
 
@@ -62,7 +70,7 @@ def kind(path: PurePosixPath, pieces: Pieces) -> Kind:
     if layout.is_private(path):
         return ""
     suffix = path.suffix.casefold() or path.name.casefold()
-    if suffix in (".jsonl", ".json") and _is_record(pieces()):
+    if suffix in (".jsonl", ".json", *_PAGES) and _is_record(pieces(), is_page=suffix in _PAGES):
         return "private"
     try:
         return _kind(pieces, path.name, may_be_record=suffix != ".md")
@@ -70,13 +78,14 @@ def kind(path: PurePosixPath, pieces: Pieces) -> Kind:
         return "opaque"
 
 
-def _is_record(pieces: Iterable[bytes]) -> bool:
-    """Whether a file holds turns: one on a line, or its fields anywhere, as `jq .` or an export has them."""
-    lacking = [{*_FIELDS, _REPLY}, *map(set, _EXPORTS)]
+def _is_record(pieces: Iterable[bytes], *, is_page: bool = False) -> bool:
+    """Whether a file holds turns: one on a line, or its fields anywhere, as `jq .` or an export has them. A page only
+    shows turns, unless it is one of an export."""
+    lacking = [*([] if is_page else [{*_FIELDS, _REPLY}]), *map(set, _EXPORTS)]
     for piece in pieces:
         for fields in lacking:
             fields -= {field for field in fields if field.search(piece)}
-        if not all(lacking) or is_turn(piece):
+        if not all(lacking) or (not is_page and is_turn(piece)):
             return True
     return False
 
@@ -90,22 +99,31 @@ def _kind(pieces: Pieces, name: str = "", *, may_be_record: bool = True, packing
     if head.startswith(_JOURNALS) or (may_be_record and _JSON.match(head) and _is_record(pieces())):
         return "private"
     if packed.is_archive(head):
-        return _kind_of_members(packed.members(head, pieces()))
+        return _kind_of_members(packed.members(head, pieces()), is_zip=packed.is_zip(head))
     if packed.is_compressed(head) and packings < _MAX_PACKINGS:
         return _kind(lambda: packed.unpacked(pieces()), packings=packings + 1)
-    is_part = head and _ARCHIVE.search(name) and reading.not_utf_8(head) != ""
+    is_part = head and (_PART.search(name) or (_ARCHIVE.search(name) and reading.not_utf_8(head)))
     return "opaque" if packed.is_opaque(head) or packed.is_compressed(head) or is_part else ""
 
 
-def _kind_of_members(members: Iterable[packed.Member]) -> Kind:
+def _kind_of_members(members: Iterable[packed.Member], *, is_zip: bool) -> Kind:
+    """The kind of an archive. Of an archive in it the members come, too, if it is of the same form and stands there as
+    it is; into any other nobody looks, nor into a database."""
     found: Kind = ""
     for name, head, is_open, is_known in members:
         if layout.is_private_packed(name) or (_JSON.match(head) and all(field.search(head) for field in _FIELDS)):
             return "private"
-        is_packed = packed.is_opaque(head) or packed.is_compressed(head) or (_ARCHIVE.search(name) and not is_open)
-        if is_packed or not is_known:
+        is_shut = packed.is_archive(head) and not (is_open and is_zip == packed.is_zip(head)) and not _is_document(head)
+        is_packed = packed.is_opaque(head) or packed.is_compressed(head) or head.startswith(_DATABASE)
+        is_named = _PART.search(name) or (_ARCHIVE.search(name) and not is_open)
+        if is_shut or is_packed or is_named or not is_known:
             found = "opaque"
     return found
+
+
+def _is_document(head: bytes) -> bool:
+    """Whether a zip with this beginning is a document of an office, a book, or a program."""
+    return packed.is_zip(head) and next((m.name in _DOCUMENTS for m in packed.members(head, [head])), False)
 
 
 def _head(pieces: Iterable[bytes], size: int) -> bytes:
