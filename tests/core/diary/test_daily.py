@@ -155,9 +155,11 @@ def test_an_outcome_that_a_program_tells_replaces_done() -> None:
         "09:12", "99:99"
     )
 
+
 def test_an_outcome_that_a_program_tells_stands_behind_the_answer() -> None:
     text = log(
-        request("09:12", "怎麼部署", 1, came="先建置，再上傳到伺服器。"), request("09:13", "b", 2, came="success: It runs.")
+        request("09:12", "怎麼部署", 1, came="先建置，再上傳到伺服器。"),
+        request("09:13", "b", 2, came="success: It runs."),
     )
     at = datetime(2026, 1, 30, 9, 15)
     after = daily.with_outcome(text, at, "怎麼部署", "成功")

@@ -417,3 +417,12 @@ def test_a_long_journal_is_merged_in_proportion(shape: str) -> None:
         merge_journal(None, ours, theirs)
 
     assert_in_proportion(merge, 4_000)
+
+
+def test_an_entry_whose_only_request_both_sides_word_anew_is_one_with_marks() -> None:
+    """It was two whole entries, without marks."""
+    line = "- 10:00 walked{} → done · conversations/2026-01-30.jsonl:1"
+    text = f"{TITLE}\n## 10:00\n{line}\n"
+    merged = merge_journal(text.format(""), text.format(" (home)"), text.format(" (office)")).text
+    assert merged.count("## 10:00") == 1 and note.conflicts_in(merged) == [(4, 8)]
+    assert all(merged.count(line.format(words)) == 1 for words in (" (home)", " (office)"))

@@ -27,6 +27,22 @@ def test_a_reflection_is_accepted_and_found(server: Server, alice: Caller) -> No
     assert "反思：第一次部署失敗；沒有設定環境變數" in alice("GET", f"{MEMORY}/daily")["days"][0]["content"]
 
 
+def test_a_turn_comes_back_with_every_field_of_its_record(server: Server, alice: Caller) -> None:
+    """D1."""
+    said = TURN | {
+        "conversation_id": "c",
+        "cid": "bafy",
+        "backend": "some-model",
+        "exit_code": 3,
+        "skill": "web-deploy",
+    }
+    alice("POST", f"{MEMORY}/turns", 201, json=said)
+    (turn, *_) = alice("GET", f"{MEMORY}/turns")["turns"]
+    assert turn.items() >= (said | {"user_id": "alice", "reflection": None}).items()
+    told = alice("POST", f"{MEMORY}/turns", 201, json={"user_message": "不要記住這件事：我用 pnpm"})
+    assert told["reason"].startswith("it asks not to be remembered") and told["changes"] == []
+
+
 def test_a_turn_that_is_delivered_twice_is_one(server: Server, alice: Caller) -> None:
     """D1: by its name; what the second delivery has more is not lost without a word."""
     named = TURN | {"conversation_id": "c", "created_at": "2026-01-29T09:00:00"}
@@ -44,6 +60,7 @@ def test_what_no_turn_is_is_refused_and_named(server: Server, alice: Caller) -> 
     for status, wrong, said in (
         (400, {"created_at": "soon"}, "created_at must be a time such as 2026-01-30T09:12:00+08:00, not 'soon'"),
         (422, {"reflection": 5}, "body.reflection"),
+        (422, {"conversation_id": ""}, "body.conversation_id"),
         (400, {"reflection": {"causes": [5]}}, "each of reflection.causes must be a text, not a number"),
         (400, {"reflection": {"text": "x"}}, "an object with summary and causes"),
         (422, {"assistant_message": "x" * 300_000}, "body.assistant_message"),

@@ -55,8 +55,9 @@ def test_the_log_tells_what_came_of_a_request_when_it_is_known(vault: Vault) -> 
     assert learn_waiting(vault, "alice") == 0
     add_reply(vault, "alice", source, "先建置，再上傳。" * 20, 0)
     assert learn_waiting(vault, "alice") == 0
+    broken = f"失敗：Let me look. {'先建置，' * 6}先建置…"
     assert daily(vault) == [
-        f"- 14:05 部署登入頁 → 失敗：Let me look. {'先建置，' * 6}先建置… → 成功：Let me look. 先建置，再上傳。 · {source}",
+        f"- 14:05 部署登入頁 → {broken} → 成功：Let me look. 先建置，再上傳。 · {source}",
         asked[1],
     ]
     memory = vault.path("alice", "MEMORY.md").read_text()

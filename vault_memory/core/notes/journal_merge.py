@@ -184,6 +184,12 @@ def _entry_name(entry: str) -> Hashable:
     return heading, _request_name(first)
 
 
+def _entry_place(entry: str) -> Hashable:
+    """What it keeps when a person words its first request anew."""
+    heading, first = [*entry.split("\n", 2), ""][:2]
+    return heading, _request_place(first)
+
+
 def _request_name(text: str) -> Hashable:
     """What a request keeps when more is known of it; of other lines the first."""
     line = text.partition("\n")[0]
@@ -212,7 +218,9 @@ def _requests_beginning(one: str, other: str) -> str | None:
     return short + "".join(common_lines(rest, other_rest))
 
 
-_ENTRIES = _Parts(_in_entries, (str, _entry_name), _entrys_beginning, lambda entry: not _has_requests(entry))
+_ENTRIES = _Parts(
+    _in_entries, (str, _entry_name, _entry_place), _entrys_beginning, lambda entry: not _has_requests(entry)
+)
 _REQUESTS = _Parts(_in_requests, (str, _request_name, _request_place), _requests_beginning, lambda _: False)
 
 

@@ -102,7 +102,7 @@ class TurnIn(BaseModel):
     exit_code: int | None = Field(
         None, ge=-(2**31), lt=2**31, description="The exit code of the program that made the reply.", examples=[0]
     )
-    conversation_id: Name | None = Field(None, examples=["conv_1a2b3c"])
+    conversation_id: Name | None = Field(None, min_length=1, examples=["conv_1a2b3c"])
     backend: Name | None = Field(None, description="The model or program that made the reply.", examples=["some-model"])
     reflection: dict[str, Any] | str | None = Field(
         None,
@@ -121,8 +121,8 @@ class TurnIn(BaseModel):
 
 
 class RecordedOut(BaseModel):
-    """What became of a turn: its line, what was learned in words, the commits; why commits wait, what was redacted;
-    what could not be used."""
+    """What became of a turn: its line, what was learned in words, or the `reason` why nothing was of one that asks to
+    be remembered, or not to be; the commits; why commits wait, what was redacted; what could not be used."""
 
     source: str = Field(examples=["conversations/2026-01-30.jsonl:12"], description="Empty when off the record.")
     changes: list[str] = Field(examples=[["theme = dark"]])
@@ -130,6 +130,7 @@ class RecordedOut(BaseModel):
     paused: Reason | None = Field(None, examples=[None])
     redactions: dict[str, int] = Field(examples=[{}])
     degraded: list[Reason] = Field([], examples=[[]])
+    reason: str = Field("", examples=[""])
 
 
 class ReflectionOut(BaseModel):
@@ -148,6 +149,10 @@ class TurnOut(BaseModel):
     user_message: str | None = Field(examples=["我喜歡暗色主題"])
     assistant_message: str | None = Field(examples=["好的"])
     skill: str | None = Field(None, examples=["coding-agent"])
+    exit_code: int | None = Field(None, examples=[0])
+    backend: str | None = Field(None, examples=["some-model"])
+    cid: str | None = Field(None, examples=["bafybeigdyrzt"])
+    user_id: str | None = Field(None, description="Their id at that time.", examples=["alice"])
     reflection: ReflectionOut | None = Field(None, examples=[_REFLECTION])
 
 
@@ -271,6 +276,7 @@ def record(request: Request, vault: TheVault, caller: TheCaller, user_id: TheUse
         paused=reason(recorded.paused, vault.root) if recorded.paused else None,
         redactions=dict(recorded.redactions),
         degraded=reasons((*recorded.degraded, *filter(None, [not_looked_at])), vault.root),
+        reason=recorded.reason,
     )
 
 
@@ -315,8 +321,13 @@ async def prompt(request: Request, vault: TheVault, user_id: TheUser, body: Prom
 
 
 def _turn_out(source: str, turn: Mapping[str, Any]) -> TurnOut:
-    texts = {name: _text(turn.get(name)) for name in TurnOut.model_fields if name not in ("source", "reflection")}
-    return TurnOut.model_validate({"source": source, **texts, "reflection": kept_reflection(turn.get("reflection"))})
+    others = {"reflection": kept_reflection(turn.get("reflection")), "exit_code": _number(turn.get("exit_code"))}
+    texts = {name: _text(turn.get(name)) for name in TurnOut.model_fields if name not in ("source", *others)}
+    return TurnOut.model_validate({"source": source, **texts, **others})
+
+
+def _number(value: object) -> int | None:
+    return value if isinstance(value, int) else None
 
 
 def _text(value: object) -> str | None:
