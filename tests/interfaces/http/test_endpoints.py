@@ -49,7 +49,8 @@ def test_row_6_search_returns_passages_with_source_score_and_lines(server: Serve
     assert "我喜歡暗色主題" in best["content"]
     first, last = best["line_range"]
     lines = server.vault.path("alice", best["source"]).read_text().splitlines()
-    assert best["content"].splitlines()[0] in lines[first - 1 : last]
+    said = [json.loads(line) for line in lines[first - 1 : last]]
+    assert best["content"].splitlines() == [said[0]["user_message"], said[0]["assistant_message"]], "and the answer"
     assert 0 < best["score"] <= 1 and best["explain"]["terms"]
     assert len(alice("POST", f"{MEMORY}/search", json={"query": "暗色", "top_k": 1})["hits"]) == 1
     assert not alice("POST", f"{MEMORY}/search", json={"query": "暗色", "kinds": ["entity"]})["hits"]
