@@ -2,8 +2,8 @@
 
     python benchmarks/recall.py [SET…] [--errors]
 
-A set is JSONL, a line for each person: {"person", "memories": [text, …], "questions": [{"query", "answers": [number of a
-memory, from 1, …]}, …]}; without one, those of tests/data/memories that may be looked at (`open.jsonl`). The floor in
+A set is JSONL, a line for each person: {"person", "memories": [text, …], "questions": [{"query", "answers": [number of
+a memory, from 1, …]}, …]}; without one, those of tests/data/memories that may be looked at (`open.jsonl`). The floor in
 the same run is hybrid search alone. `nowords` are the questions that share no content word with an answer.
 
 The last line is JSON: recall@3, recall@3_nowords, the same of the floor, how many questions, and times in milliseconds.
@@ -26,7 +26,7 @@ from vault_memory.config import Config
 from vault_memory.core.memories import categories
 from vault_memory.core.text import tokens
 from vault_memory.services.retrieval.bench import DatasetVault
-from vault_memory.services.retrieval.search import MAX_QUERY_CHARS, SearchQuery, find_passages
+from vault_memory.services.retrieval.search import SearchQuery, find_passages
 
 OPEN_SET = Path(__file__).parent.parent / "tests" / "data" / "memories" / "open.jsonl"
 TOP_K = 3
@@ -35,7 +35,7 @@ MAX_CANDIDATES = 50
 
 @dataclass(frozen=True)
 class Question:
-    """A person's question: the numbers of the memories that answer it, and whether one of them shares a word with it."""
+    """A person's question: the numbers of the memories that answer it, and whether one shares a word with it."""
 
     person: str
     query: str
@@ -57,6 +57,10 @@ class People:
         self.vault = DatasetVault(folder, folder, OfflineEmbedder(), Config())
         for person in self.memories:
             self.vault.fill(person)
+        self.meanings = {
+            person: {number: categories.meanings_of(text) for number, text in enumerate(memories, 1)}
+            for person, memories in self.memories.items()
+        }
 
     def likeness(self, person: str, text: str) -> dict[int, float]:
         """Number of a memory → how well it fits by words and hashed vectors, for those that search finds."""
@@ -70,25 +74,14 @@ class People:
         return sorted(found, key=lambda number: -found[number])
 
     def by_categories(self, person: str, query: str) -> list[int]:
-        """Search by what the question says and by the members of the categories that it asks for, ranked by both."""
+        """What the question says, by search, and what it asks for, by categories, together."""
         asked = categories.expand(query)
-        found = self.likeness(person, asked.content)
-        for words in _in_queries(asked.members):
-            found = dict.fromkeys(self.likeness(person, words), 0.0) | found
-        scores = {number: asked.score(found[number], self.memories[person][number - 1]) for number in found}
-        return sorted(scores, key=lambda number: -scores[number])
-
-
-def _in_queries(words: tuple[str, ...]) -> Iterator[str]:
-    """Words joined to texts that a search reads whole."""
-    text = ""
-    for word in words:
-        if len(text) + len(word) >= MAX_QUERY_CHARS:
-            yield text
-            text = ""
-        text = f"{text} {word}"
-    if text:
-        yield text
+        likeness = self.likeness(person, asked.content)
+        scores = {
+            number: asked.score(likeness.get(number, 0.0), held) for number, held in self.meanings[person].items()
+        }
+        found = [number for number, score in scores.items() if score]
+        return sorted(found, key=lambda number: -scores[number])
 
 
 def questions(rows: list[dict[str, Any]]) -> Iterator[Question]:
@@ -143,7 +136,9 @@ def main() -> None:
         def show(question: Question, found: list[int]) -> None:
             if options.errors:
                 memories = people.memories[question.person]
-                print(f"{question.person}: {question.query}  wanted {[memories[n - 1] for n in sorted(question.answers)]}")
+                print(
+                    f"{question.person}: {question.query}  wanted {[memories[n - 1] for n in sorted(question.answers)]}"
+                )
                 print("".join(f"    {memories[number - 1]}\n" for number in found), end="")
 
         floor, _ = measure(asked, people.by_search, lambda *_: None)

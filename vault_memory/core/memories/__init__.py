@@ -6,6 +6,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from vault_memory.core.memories import categories
+    from vault_memory.core.memories import categories, word_lists
 
-__all__ = ["categories"]
+__all__ = ["categories", "word_lists"]
