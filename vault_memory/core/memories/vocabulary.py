@@ -38,8 +38,9 @@ class Found(NamedTuple):
 class Vocabulary:
     """Words and what they may mean, ready to be found in texts; immutable for callers, safe to share between threads.
 
-    `ordinary` holds the texts of `ordinary.toml`: `words` that are read as one and mean nothing, `before`, `after` and
-    `asking`, the characters beside which a word of one character counts, and `capital`, the English words that need one.
+    `ordinary` holds the texts of `ordinary.toml`: `words` that are read as one and mean nothing, the characters
+    (`before`, `after`, `asking`) beside which a word of one character counts, and the English words that need a
+    `capital`.
     """
 
     def __init__(self, senses: Mapping[str, list[Sense]], ordinary: Mapping[str, str]) -> None:
