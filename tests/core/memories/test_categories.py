@@ -214,9 +214,9 @@ def test_reading_is_in_proportion_and_a_text_is_read_up_to_a_limit() -> None:
 
 
 def test_loading_and_asking_are_quick() -> None:
-    """The fixed work is about a hundredth of a second: a cold load takes some three, a question a thirtieth."""
+    """The fixed work is about a hundredth of a second: a cold load takes two and a half, a question a thirtieth."""
     ordinary = tomllib.loads((FOLDER / "ordinary.toml").read_text(encoding="utf-8"))
-    pace.assert_at_most(8, lambda: categories.Categories(tables(), ordinary))
+    pace.assert_at_most(4, lambda: categories.Categories(tables(), ordinary))
     categories.expand("我平常喝什麼飲料")
     pace.assert_at_most(0.5, lambda: categories.expand("我平常喝什麼飲料").fit("我喜歡嗑鹽酥雞配啤酒，週末跟朋友看球"))
 

@@ -46,7 +46,7 @@ class Vocabulary:
     def __init__(self, senses: Mapping[str, list[Sense]], ordinary: Mapping[str, str]) -> None:
         self._senses = {**dict.fromkeys(ordinary["words"].split(), list[Sense]()), **senses}
         self._by_start: dict[str, list[str]] = {}
-        for word in self._senses:
+        for word in filter(str.isascii, self._senses):
             self._by_start.setdefault(_start(word), []).append(word)
         han = [word for word in self._senses if not word.isascii()]
         self._longest, self._han_starts = max(map(len, han)), {word[0] for word in han}
@@ -110,8 +110,7 @@ class Vocabulary:
         if start not in self._phrases:
             phrases: dict[tuple[str, ...], list[Sense]] = {}
             for listed in self._by_start.get(start, ()):
-                if listed.isascii():
-                    phrases.setdefault(_phrase(listed), []).extend(self._senses[listed])
+                phrases.setdefault(_phrase(listed), []).extend(self._senses[listed])
             self._phrases[start] = phrases
         return self._phrases[start]
 
