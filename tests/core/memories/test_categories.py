@@ -121,6 +121,8 @@ def test_what_is_asked_for_counts_more_than_the_words_around_it(memory: str, que
         ("in one line", set()),
         ("fresh mangoes and cherries", {"fruit", "food"}),
         ("old movies, brownies", {"film", "dessert", "food"}),
+        ("a short ring at the glass door", set()),
+        ("grey shorts", {"clothing", "colour"}),
         ("C++ and C# at work", {"programming_language"}),
         ("11月去", {"month"}),
         ("111月", set()),
@@ -147,6 +149,11 @@ def test_the_more_of_a_question_a_memory_holds_the_better_it_fits() -> None:
     assert asked.fit("最愛百合") == asked.fit("衣服都是白色的") == 0.5
 
 
+def test_a_verb_before_a_question_word_asks_whatever_stands_before_it() -> None:
+    assert "food" in categories.expand("我中午吃什麼").categories
+    assert "food" not in categories.expand("這很吃力").categories
+
+
 def test_a_verb_asks_for_less_than_a_name() -> None:
     named, verb = categories.expand("我的飲料"), categories.expand("我都喝什麼")
     assert named.fit("拿鐵") == 1.0
@@ -160,6 +167,7 @@ def test_a_verb_asks_for_less_than_a_name() -> None:
         ("我喜歡什麼飲料", "饮料"),
         ("what is my favourite colour?", "colour?"),
         ("我最近在讀誰的小說", "在读谁的小说"),
+        ("我有 laptop 嗎", "laptop"),
         ("我喜歡什麼", "我喜歡什麼"),  # nothing else is left
         ("do I like it", "do I like it"),
     ],

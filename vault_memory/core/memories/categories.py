@@ -118,7 +118,7 @@ class Categories:
             for words in map(spellings, parts(table.get("members", ""))):
                 number = number_of.setdefault(words, len(number_of))
                 numbers.append(number)
-                _add(senses, words, Sense("member", name, number))
+                _add(senses, dict.fromkeys(words), Sense("member", name, number))
         self._members = list(number_of)
         self._above = _above({name: table.get("includes", ()) for name, table in tables.items()})
         self._vocabulary = Vocabulary(senses, ordinary)

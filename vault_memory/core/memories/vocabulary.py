@@ -115,6 +115,12 @@ class Vocabulary:
         return self._phrases[start]
 
 
+# English words that mean something else without their s.
+_PLURAL_TEXT = """
+    blinds boxers chips crisps customs dates drums flats glasses goods greens heels marbles nails records rings shades
+    shorts slides spirits swings tights
+"""
+_ONLY_PLURAL = frozenset(_PLURAL_TEXT.split())
 _HAN = re.compile("[\u3400-\u9fff]")
 _WORD = re.compile(r"[a-z0-9]+(?:\+\+|#)?")
 _SENTENCE_START = re.compile(r"(?:^|[.!?\n。！？])\s*$")
@@ -144,7 +150,7 @@ def _is_name(text: str, word: str) -> bool:
 def _singular(word: str) -> str:
     """An English word without a plural's ending, in one spelling for all forms (movie, movies → movy). Other endings
     stay: they tell things apart (train and training, paint and painting)."""
-    if len(word) < 4:
+    if len(word) < 4 or word in _ONLY_PLURAL:
         return word
     if word.endswith(("sses", "shes", "ches", "xes", "zes")):
         word = word[:-2]
