@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -49,7 +49,7 @@ class Expansion:
     members: tuple[str, ...]
     content: str
     wishes: tuple[Wish, ...]
-    lists: Categories
+    lists: Categories = field(repr=False, compare=False)
 
     def fit(self, memory: str | Meanings) -> float:
         """How much of what the question asks for a memory holds, 0 to 1; 0 if it asks for nothing that is listed. What
