@@ -159,6 +159,12 @@ class Config:
         {}, "your own technologies and style words; see docs/extraction.md", check=setting_checks.lexicon
     )
 
+    categories: dict[str, Any] = _field(
+        {},
+        "your own everyday words by category, so that one thing answers for its kind; see docs/categories.md",
+        check=setting_checks.categories,
+    )
+
     llm_enabled: bool = _field(
         False,
         "let a language model look for preferences that the rules missed, after each turn",

@@ -60,6 +60,12 @@ def lexicon(table: Mapping[str, Any]) -> str | None:
     return problem_with(table) if table else None
 
 
+def categories(table: Mapping[str, Any]) -> str | None:
+    from vault_memory.core.memories import word_lists
+
+    return word_lists.problem_with(table) if table else None
+
+
 def hosts(names: list[str]) -> str | None:
     wrong = [name for name in names if not re.fullmatch(r"[A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\]", name)]
     return f"must be host names without port or slash, not {wrong[0]!r}" if wrong else None
