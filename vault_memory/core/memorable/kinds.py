@@ -1,0 +1,105 @@
+"""Kinds: which kind of memory a clause states, if any. The words are data (`lexicon/memorable.toml`).
+
+A kind has phrases that need the person before them, with nothing but adverbs between (`verbs`), phrases that count
+wherever they stand (`whole`), and phrases that may begin a clause without «I» (`bare`).
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from vault_memory.core.extraction import Clause, Lexicon, speaker
+from vault_memory.core.text import lazily
+
+Kind = Literal["preference", "fact", "decision"]
+
+_SUBJECT = r"(?<![给叫让帮替对跟比问把被当劝骂催醒在]){memorable.own.subject}(?:[ ,]*(?:{memorable.own.adverb}))* ?$"
+"""Before a verb: the person, and adverbs."""
+_ELIDED = r"^(?:[ ,]*(?:{memorable.own.adverb}))* ?$"
+"""The same without the person, who is the subject of the clause before or, in Chinese, understood."""
+_PERSON = r"(?<![给叫让帮替对跟比问把被当劝骂催醒在]){memorable.own.subject}"
+_LATIN_BEFORE = lazily("[a-z0-9']$")
+_OPENING = r"^(?:[\s,:~\-]|{memorable.own.leads}|{subjects.matter.polite})*"
+_BEING = r"(?:{memorable.fact.being})[^,]{0,24}?{memorable.fact.roles}"
+_HAVING = r"(?:{memorable.fact.having})[^,]{0,24}?{memorable.fact.things}"
+_MINE = (
+    r"{memorable.fact.mine} ?(?:[a-z'\- ]{0,20}?|[^,我a-z]{0,6}?)(?:{memorable.fact.things}|{memorable.fact.belongings})"
+    r"(?:'s)?(?: [a-z]{1,14}){0,2} ?{memorable.fact.states}"
+)
+_HAN = lazily("[\u3400-\u9fff]")
+_ANOTHER = lazily("[你您他她它]")
+
+
+def opening(text: str, lexicon: Lexicon) -> int:
+    """How many characters of a clause open it and say nothing of its matter: «btw», 老實說."""
+    found = lexicon.shape(_OPENING).match(text)
+    return found.end() if found else 0
+
+
+def kind_of(clause: Clause, goes_on: bool, lexicon: Lexicon) -> Kind | None:
+    """The kind of memory that a clause states. `goes_on`: the clause before states one, and its subject carries over."""
+    words, text = lexicon.words, clause.text
+    body = text[opening(text, lexicon) :]
+    unreal = clause.is_hypothetical and not words("memorable.own.granted").search(text)
+    if unreal or clause.asks_to_know or clause.is_sarcastic or words("memorable.own.trouble").search(text):
+        return None
+    mine = lexicon.shape(_MINE).match(body)
+    is_mine = mine is not None and not words("words.speaker.others").search(mine[0]) and not _ANOTHER.search(mine[0])
+    if clause.is_about_others and not (
+        is_mine or words("memorable.own.together").search(text) or (len(body) < len(text) and speaker(body, lexicon) == "me")
+    ):
+        return None
+    passing = words("memorable.own.passing").search(text)
+    if not words("memorable.decision.small").search(text) and _states("decision", body, goes_on, lexicon):
+        return None if passing and not words("memorable.decision.whole").search(text) else "decision"
+    if clause.is_once or passing:
+        return None
+    if not clause.is_past and _states("preference", body, goes_on, lexicon):
+        return "preference"
+    past = clause.is_past or words("memorable.own.past").search(text)
+    if past and not words("memorable.fact.life").search(text):
+        return None
+    return "fact" if is_mine or _is_fact(body, goes_on, lexicon) else None
+
+
+def _is_fact(body: str, goes_on: bool, lexicon: Lexicon) -> bool:
+    if _states("fact", body, goes_on, lexicon):
+        return True
+    for shape in (_BEING, _HAVING):
+        for match in lexicon.shape(shape).finditer(body):
+            if _is_own(body[: match.start()], goes_on, lexicon):
+                return True
+    words = lexicon.words
+    persons = lexicon.shape(_PERSON).finditer(body)
+    is_own = goes_on or any(_may_precede(body[: person.start()], lexicon) for person in persons)
+    return is_own and bool(words("memorable.fact.habit").search(body)) and not words("memorable.own.wants").search(body)
+
+
+def _states(kind: Kind, body: str, goes_on: bool, lexicon: Lexicon) -> bool:
+    """Whether a clause holds a phrase of a kind, said of the person and not about what is at hand."""
+    words = lexicon.words
+    found = [match.end() for match in words(f"memorable.{kind}.whole").finditer(body)]
+    for match in words(f"memorable.{kind}.verbs").finditer(body):
+        understood = goes_on or (kind == "preference" and match.start() > 0 and bool(_HAN.match(match[0])))
+        if _is_own(body[: match.start()], understood, lexicon):
+            found.append(match.end())
+    if bare := words(f"memorable.{kind}.bare").match(body):
+        found.append(bare.end())
+    if kind == "decision":
+        return bool(found)
+    at_hand = lexicon.shape(r" ?{memorable.own.at_hand}")
+    return not at_hand.match(body) and any(not at_hand.match(body, end) for end in found)
+
+
+def _is_own(before: str, understood: bool, lexicon: Lexicon) -> bool:
+    """Whether the person stands before a phrase, with adverbs between; `understood`: or adverbs alone."""
+    found = lexicon.shape(_SUBJECT).search(before)
+    if found and not _ANOTHER.search(found[0]):
+        return _may_precede(before[: found.start()], lexicon)
+    return understood and lexicon.shape(_ELIDED).match(before) is not None
+
+
+def _may_precede(lead: str, lexicon: Lexicon) -> bool:
+    """Whether words before «I» leave it the subject: in English «the dish I love» is about a dish."""
+    lead = lead.strip()
+    return not _LATIN_BEFORE.search(lead) or lexicon.words("memorable.own.before").match(lead) is not None
