@@ -15,15 +15,16 @@ Kind = Literal["preference", "fact", "decision"]
 
 _SUBJECT = r"(?<![给叫让帮替对跟比问把被当劝骂催醒在]){memorable.own.subject}(?:[ ,]*(?:{memorable.own.adverb}))* ?$"
 """Before a verb: the person, and adverbs."""
-_ELIDED = r"^(?:[ ,]*(?:{memorable.own.adverb}))* ?$"
+_ELIDED = r"^(?![和与跟用])(?:[ ,]*(?:{memorable.own.adverb}))* ?$"
 """The same without the person, who is the subject of the clause before or, in Chinese, understood."""
 _PERSON = r"(?<![给叫让帮替对跟比问把被当劝骂催醒在]){memorable.own.subject}"
+_STATEMENT = r"^{memorable.own.subject}(?:[ ,]*(?:{memorable.own.adverb}))*? ?{memorable.statement.verbs}"
 _LATIN_BEFORE = lazily("[a-z0-9']$")
 _OPENING = r"^(?:[\s,:~\-]|{memorable.own.leads}|{subjects.matter.polite})*"
 _BEING = r"(?:{memorable.fact.being})[^,]{0,24}?{memorable.fact.roles}"
 _HAVING = r"(?:{memorable.fact.having})[^,]{0,24}?{memorable.fact.things}"
 _MINE = (
-    r"{memorable.fact.mine} ?(?:[a-z'\- ]{0,20}?|[^,我a-z]{0,6}?)(?:{memorable.fact.things}|{memorable.fact.belongings})"
+    r"{memorable.fact.mine} ?(?:[a-z'\- ]{0,20}?|[^,我a-z]{0,6}?)(?:{memorable.fact.things}|{memorable.fact.belongings})(?:的[^,我]{1,6}?)?"
     r"(?:'s)?(?: [a-z]{1,14}){0,2} ?{memorable.fact.states}"
 )
 _HAN = lazily("[\u3400-\u9fff]")
@@ -41,44 +42,67 @@ def kind_of(clause: Clause, goes_on: bool, lexicon: Lexicon) -> Kind | None:
     words, text = lexicon.words, clause.text
     body = text[opening(text, lexicon) :]
     unreal = clause.is_hypothetical and not words("memorable.own.granted").search(text)
-    if unreal or clause.asks_to_know or clause.is_sarcastic or words("memorable.own.trouble").search(text):
+    asks = clause.asks_to_know and not words("memorable.own.embedded").search(text)
+    if unreal or asks or clause.is_sarcastic or words("memorable.own.trouble").search(text):
         return None
-    mine = lexicon.shape(_MINE).match(body)
+    mine = lexicon.shape(_MINE).match(body) if words("memorable.fact.mine").match(body) else None
     is_mine = mine is not None and not words("words.speaker.others").search(mine[0]) and not _ANOTHER.search(mine[0])
     if clause.is_about_others and not (
         is_mine or words("memorable.own.together").search(text) or (len(body) < len(text) and speaker(body, lexicon) == "me")
     ):
         return None
     passing = words("memorable.own.passing").search(text)
-    if not words("memorable.decision.small").search(text) and _states("decision", body, goes_on, lexicon):
-        return None if passing and not words("memorable.decision.whole").search(text) else "decision"
-    if clause.is_once or passing:
+    past = words("memorable.own.past").search(text)
+    if not (past or words("memorable.decision.small").search(text)) and _states("decision", body, goes_on, lexicon):
+        lesson = words("memorable.decision.whole").search(text) or words("memorable.decision.bare").match(body)
+        return None if passing and not lesson else "decision"
+    if clause.is_once or passing or words("memorable.own.deictic").search(text):
         return None
     if not clause.is_past and _states("preference", body, goes_on, lexicon):
         return "preference"
-    past = clause.is_past or words("memorable.own.past").search(text)
-    if past and not words("memorable.fact.life").search(text):
+    if (clause.is_past or past) and not words("memorable.fact.life").search(text):
         return None
-    return "fact" if is_mine or _is_fact(body, goes_on, lexicon) else None
+    if is_mine or _is_fact(body, goes_on, lexicon):
+        return "fact"
+    return "fact" if (clause.start == 0 or goes_on) and not clause.is_past and _is_statement(body, lexicon) else None
+
+
+def announces(text: str, lexicon: Lexicon) -> bool:
+    """Whether a clause only announces a decision or lesson, which the next one holds: «lesson learned: …»."""
+    return lexicon.words("memorable.decision.announces").search(text) is not None
 
 
 def _is_fact(body: str, goes_on: bool, lexicon: Lexicon) -> bool:
     if _states("fact", body, goes_on, lexicon):
         return True
-    for shape in (_BEING, _HAVING):
-        for match in lexicon.shape(shape).finditer(body):
-            if _is_own(body[: match.start()], goes_on, lexicon):
-                return True
     words = lexicon.words
+    for named, shape in (("roles", _BEING), ("things", _HAVING)):
+        if words(f"memorable.fact.{named}").search(body):  # before the shape is compiled
+            said = lexicon.shape(shape).finditer(body)
+            if any(_is_own(body[: match.start()], goes_on, lexicon) for match in said):
+                return True
     persons = lexicon.shape(_PERSON).finditer(body)
     is_own = goes_on or any(_may_precede(body[: person.start()], lexicon) for person in persons)
     return is_own and bool(words("memorable.fact.habit").search(body)) and not words("memorable.own.wants").search(body)
+
+
+def _is_statement(body: str, lexicon: Lexicon) -> bool:
+    """Whether a clause says something of the person that is neither a passing act nor about the matter in hand."""
+    words = lexicon.words
+    return bool(
+        words("memorable.statement.verbs").search(body)
+        and lexicon.shape(_STATEMENT).match(body)
+        and not words("memorable.statement.task").search(body)
+        and not words("memorable.own.wants").search(body)
+    )
 
 
 def _states(kind: Kind, body: str, goes_on: bool, lexicon: Lexicon) -> bool:
     """Whether a clause holds a phrase of a kind, said of the person and not about what is at hand."""
     words = lexicon.words
     found = [match.end() for match in words(f"memorable.{kind}.whole").finditer(body)]
+    if kind == "decision" and announces(body, lexicon):
+        return True
     for match in words(f"memorable.{kind}.verbs").finditer(body):
         understood = goes_on or (kind == "preference" and match.start() > 0 and bool(_HAN.match(match[0])))
         if _is_own(body[: match.start()], understood, lexicon):

@@ -7,13 +7,11 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from vault_memory.core.extraction import Clause, HeardTurn, Lexicon, load_lexicon, read_turn
-from vault_memory.core.memorable.kinds import Kind, kind_of, opening
+from vault_memory.core.memorable.kinds import Kind, announces, kind_of, opening
 from vault_memory.core.privacy import is_private, names_a_contact, redact
 from vault_memory.core.text import one_line
 
-MAX_CONTENT_CHARS, MIN_CONTENT_CHARS = 200, 4
-MIN_MATTER_CHARS = 2
-"""With less behind it, «lesson learned» is about the clause that follows."""
+MAX_CONTENT_CHARS, MIN_CONTENT_CHARS = 200, 3
 IMPORTANCE = {"preference": 0.5, "fact": 0.5, "decision": 0.6}
 STRONG, ASKED = 0.1, 0.7
 """Added where it is said strongly («always», 最); the importance of what the person asks to have remembered."""
@@ -74,26 +72,19 @@ def _of_sentence(sentence: list[Clause], user_msg: str, turn: HeardTurn) -> Iter
 def _runs(sentence: list[Clause], lexicon: Lexicon) -> Iterator[tuple[Kind, Clause, Clause]]:
     """(kind, first clause, last clause) of each memory in a sentence."""
     run: tuple[Kind, Clause, Clause] | None = None
-    opens = False
+    announced = False
     for clause in sentence:
         kind = kind_of(clause, run is not None, lexicon)
-        if run and ((opens and not clause.asks_to_know) or kind == run[0] or (not kind and _continues(clause, lexicon))):
+        if run and ((announced and not clause.asks_to_know) or kind == run[0] or (not kind and _continues(clause, lexicon))):
             run = run[0], run[1], clause
-            opens = False
+            announced = False
             continue
         if run:
             yield run
         run = (kind, clause, clause) if kind else None
-        opens = kind == "decision" and _announces(clause.text, lexicon)
-    if run and not opens:
+        announced = kind == "decision" and announces(clause.text, lexicon)
+    if run and not announced:
         yield run
-
-
-def _announces(text: str, lexicon: Lexicon) -> bool:
-    """Whether a clause only announces a decision or lesson: «lesson learned: …», 定案了，…"""
-    lists = (lexicon.words(f"memorable.decision.{name}") for name in ("verbs", "whole"))
-    ends = [match.end() for words in lists for match in words.finditer(text)]
-    return bool(ends) and len(text) - max(ends) < MIN_MATTER_CHARS
 
 
 def _continues(clause: Clause, lexicon: Lexicon) -> bool:
