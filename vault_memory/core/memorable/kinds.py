@@ -13,20 +13,20 @@ from vault_memory.core.text import lazily
 
 Kind = Literal["preference", "fact", "decision"]
 
-_SUBJECT = r"(?<![给叫让帮替对跟比问把被当劝骂催醒在]){memorable.own.subject}(?:[ ,]*(?:{memorable.own.adverb}))* ?$"
-"""Before a verb: the person, and adverbs."""
-_ELIDED = r"^(?![和与跟用])(?:[ ,]*(?:{memorable.own.adverb}))* ?$"
-"""The same without the person, who is the subject of the clause before or, in Chinese, understood."""
 _PERSON = r"(?<![给叫让帮替对跟比问把被当劝骂催醒在]){memorable.own.subject}"
-_STATEMENT = r"^{memorable.own.subject}(?:[ ,]*(?:{memorable.own.adverb}))*? ?{memorable.statement.verbs}"
-_LATIN_BEFORE = lazily("[a-z0-9']$")
+"""«I» or 我, to whom nothing is done."""
+_ADVERBS = r"(?:[ ,]*(?:{memorable.own.adverb}))*"
+_SUBJECT = _PERSON + _ADVERBS + r" ?$"
+"""Before a verb: the person, and adverbs."""
+_ELIDED = r"^(?![和与跟用])" + _ADVERBS + r" ?$"
+"""The same without the person, who is the subject of the clause before or, in Chinese, understood."""
 _OPENING = r"^(?:[\s,:~\-]|{memorable.own.leads}|{subjects.matter.polite})*"
 _BEING = r"(?:{memorable.fact.being})[^,]{0,24}?{memorable.fact.roles}"
 _HAVING = r"(?:{memorable.fact.having})[^,]{0,24}?{memorable.fact.things}"
-_MINE = (
-    r"{memorable.fact.mine} ?(?:[a-z'\- ]{0,20}?|[^,我a-z]{0,6}?)(?:{memorable.fact.things}|{memorable.fact.belongings})(?:的[^,我]{1,6}?)?"
-    r"(?:'s)?(?: [a-z]{1,14}){0,2} ?{memorable.fact.states}"
-)
+_BELONGING = r"(?:{memorable.fact.things}|{memorable.fact.belongings})(?:'s)?(?: [a-z]{1,14}){0,2}(?:的[^,我]{1,6}?)?"
+_MINE = r"{memorable.fact.mine} ?(?:[a-z'\- ]{0,20}?|[^,我a-z]{0,6}?)" + _BELONGING + r" ?{memorable.fact.states}"
+_STATEMENT = r"^{memorable.own.subject}(?:[ ,]*(?:{memorable.own.adverb}))*? ?{memorable.statement.verbs}"
+_LATIN_END = lazily("[a-z0-9']$")
 _HAN = lazily("[\u3400-\u9fff]")
 _ANOTHER = lazily("[你您他她它]")
 
@@ -38,38 +38,55 @@ def opening(text: str, lexicon: Lexicon) -> int:
 
 
 def kind_of(clause: Clause, goes_on: bool, lexicon: Lexicon) -> Kind | None:
-    """The kind of memory that a clause states. `goes_on`: the clause before states one, and its subject carries over."""
-    words, text = lexicon.words, clause.text
+    """The kind of memory that a clause states.
+
+    `goes_on`: the clause before states one, and its subject carries over.
+    """
+    text = clause.text
+
+    def says(name: str) -> bool:
+        return lexicon.words(f"memorable.{name}").search(text) is not None
+
+    is_unreal = clause.is_hypothetical and not says("own.granted")
+    asks = clause.asks_to_know and not says("own.embedded")
     body = text[opening(text, lexicon) :]
-    unreal = clause.is_hypothetical and not words("memorable.own.granted").search(text)
-    asks = clause.asks_to_know and not words("memorable.own.embedded").search(text)
-    if unreal or asks or clause.is_sarcastic or words("memorable.own.trouble").search(text):
+    is_mine = _is_of_mine(body, lexicon)
+    if is_unreal or asks or clause.is_sarcastic or says("own.trouble") or _is_of_others(clause, body, is_mine, lexicon):
         return None
-    mine = lexicon.shape(_MINE).match(body) if words("memorable.fact.mine").match(body) else None
-    is_mine = mine is not None and not words("words.speaker.others").search(mine[0]) and not _ANOTHER.search(mine[0])
-    if clause.is_about_others and not (
-        is_mine or words("memorable.own.together").search(text) or (len(body) < len(text) and speaker(body, lexicon) == "me")
-    ):
-        return None
-    passing = words("memorable.own.passing").search(text)
-    past = words("memorable.own.past").search(text)
-    if not (past or words("memorable.decision.small").search(text)) and _states("decision", body, goes_on, lexicon):
-        lesson = words("memorable.decision.whole").search(text) or words("memorable.decision.bare").match(body)
-        return None if passing and not lesson else "decision"
-    if clause.is_once or passing or words("memorable.own.deictic").search(text):
+    is_passing, was = says("own.passing"), says("own.past")
+    if not was and not says("decision.small") and _states("decision", body, goes_on, lexicon):
+        is_for_good = says("decision.whole") or lexicon.words("memorable.decision.bare").match(body)
+        return "decision" if is_for_good or not is_passing else None
+    if clause.is_once or is_passing or says("own.deictic"):
         return None
     if not clause.is_past and _states("preference", body, goes_on, lexicon):
         return "preference"
-    if (clause.is_past or past) and not words("memorable.fact.life").search(text):
+    if (clause.is_past or was) and not says("fact.life"):
         return None
-    if is_mine or _is_fact(body, goes_on, lexicon):
+    opens = clause.start == 0 or goes_on
+    if is_mine or _is_fact(body, goes_on, lexicon) or (opens and not clause.is_past and _is_statement(body, lexicon)):
         return "fact"
-    return "fact" if (clause.start == 0 or goes_on) and not clause.is_past and _is_statement(body, lexicon) else None
+    return None
 
 
 def announces(text: str, lexicon: Lexicon) -> bool:
     """Whether a clause only announces a decision or lesson, which the next one holds: «lesson learned: …»."""
     return lexicon.words("memorable.decision.announces").search(text) is not None
+
+
+def _is_of_others(clause: Clause, body: str, is_mine: bool, lexicon: Lexicon) -> bool:
+    """Whether somebody else is the subject. «Honestly» and 老實說, which open a clause, are nobody."""
+    if not clause.is_about_others or is_mine or lexicon.words("memorable.own.together").search(clause.text):
+        return False
+    return len(body) == len(clause.text) or speaker(body, lexicon) != "me"
+
+
+def _is_of_mine(body: str, lexicon: Lexicon) -> bool:
+    """Whether a clause says what a thing of the person's is: «our backend is …», 我的吉他是 …"""
+    if not lexicon.words("memorable.fact.mine").match(body):  # before the shape is compiled
+        return False
+    found = lexicon.shape(_MINE).match(body)
+    return bool(found and not lexicon.words("words.speaker.others").search(found[0]) and not _ANOTHER.search(found[0]))
 
 
 def _is_fact(body: str, goes_on: bool, lexicon: Lexicon) -> bool:
@@ -126,4 +143,4 @@ def _is_own(before: str, understood: bool, lexicon: Lexicon) -> bool:
 def _may_precede(lead: str, lexicon: Lexicon) -> bool:
     """Whether words before «I» leave it the subject: in English «the dish I love» is about a dish."""
     lead = lead.strip()
-    return not _LATIN_BEFORE.search(lead) or lexicon.words("memorable.own.before").match(lead) is not None
+    return not _LATIN_END.search(lead) or lexicon.words("memorable.own.before").match(lead) is not None

@@ -72,24 +72,24 @@ def _of_sentence(sentence: list[Clause], user_msg: str, turn: HeardTurn) -> Iter
 def _runs(sentence: list[Clause], lexicon: Lexicon) -> Iterator[tuple[Kind, Clause, Clause]]:
     """(kind, first clause, last clause) of each memory in a sentence."""
     run: tuple[Kind, Clause, Clause] | None = None
-    announced = False
+    is_announced = False  # its matter is still to come
     for clause in sentence:
         kind = kind_of(clause, run is not None, lexicon)
-        if run and ((announced and not clause.asks_to_know) or kind == run[0] or (not kind and _continues(clause, lexicon))):
-            run = run[0], run[1], clause
-            announced = False
+        if run and (kind == run[0] or (is_announced and not clause.asks_to_know) or _continues(clause, kind, lexicon)):
+            run, is_announced = (run[0], run[1], clause), False
             continue
-        if run:
+        if run and not is_announced:
             yield run
         run = (kind, clause, clause) if kind else None
-        announced = kind == "decision" and announces(clause.text, lexicon)
-    if run and not announced:
+        is_announced = kind == "decision" and announces(clause.text, lexicon)
+    if run and not is_announced:
         yield run
 
 
-def _continues(clause: Clause, lexicon: Lexicon) -> bool:
+def _continues(clause: Clause, kind: Kind | None, lexicon: Lexicon) -> bool:
     """Whether a clause goes on with what the one before says: «named Biscuit», 因為團隊比較熟."""
-    return not clause.asks_to_know and lexicon.words("memorable.own.continues").match(clause.text) is not None
+    goes_on = lexicon.words("memorable.own.continues").match(clause.text)
+    return goes_on is not None and kind is None and not clause.asks_to_know
 
 
 def _importance(kind: Kind, said: str, lexicon: Lexicon) -> float:
