@@ -24,7 +24,7 @@ _OPENING = r"^(?:[\s,:~\-]|{memorable.own.leads}|{subjects.matter.polite})*"
 _BEING = r"(?:{memorable.fact.being})[^,]{0,24}?{memorable.fact.roles}"
 _HAVING = r"(?:{memorable.fact.having})[^,]{0,24}?{memorable.fact.things}"
 _BELONGING = r"(?:{memorable.fact.things}|{memorable.fact.belongings})(?:'s)?(?: [a-z]{1,14}){0,2}(?:的[^,我]{1,6}?)?"
-_MINE = r"{memorable.fact.mine} ?(?:[a-z'\- ]{0,20}?|[^,我a-z]{0,6}?)" + _BELONGING + r" ?{memorable.fact.states}"
+_MINE = r"{memorable.fact.mine} ?(?P<which>[a-z\- ]{0,20}?|[^,我a-z]{0,6}?)" + _BELONGING + r" ?{memorable.fact.states}"
 _STATEMENT = r"^{memorable.own.subject}(?:[ ,]*(?:{memorable.own.adverb}))*? ?{memorable.statement.verbs}"
 _LATIN_END = lazily("[a-z0-9']$")
 _HAN = lazily("[\u3400-\u9fff]")
@@ -86,7 +86,9 @@ def _is_of_mine(body: str, lexicon: Lexicon) -> bool:
     if not lexicon.words("memorable.fact.mine").match(body):  # before the shape is compiled
         return False
     found = lexicon.shape(_MINE).match(body)
-    return bool(found and not lexicon.words("words.speaker.others").search(found[0]) and not _ANOTHER.search(found[0]))
+    return bool(
+        found and not lexicon.words("words.speaker.others").search(found["which"]) and not _ANOTHER.search(found[0])
+    )
 
 
 def _is_fact(body: str, goes_on: bool, lexicon: Lexicon) -> bool:
