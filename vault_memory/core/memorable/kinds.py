@@ -18,7 +18,7 @@ _PERSON = r"(?<![给叫让帮替对跟比问把被当劝骂催醒在]){memorable
 _ADVERBS = r"(?:[ ,]*(?:{memorable.own.adverb}))*"
 _SUBJECT = _PERSON + _ADVERBS + r" ?$"
 """Before a verb: the person, and adverbs."""
-_ELIDED = r"^(?![和与跟用])" + _ADVERBS + r" ?$"
+_ELIDED = r"^(?!不?用|[和与跟])" + _ADVERBS + r" ?$"
 """The same without the person, who is the subject of the clause before or, in Chinese, understood."""
 _OPENING = r"^(?:[\s,:~\-]|{memorable.own.leads}|{subjects.matter.polite})*"
 _BEING = r"(?:{memorable.fact.being})[^,]{0,24}?{memorable.fact.roles}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 
 from vault_memory.core.extraction import Clause, HeardTurn, Lexicon, load_lexicon, read_turn
@@ -16,6 +16,11 @@ IMPORTANCE = {"preference": 0.5, "fact": 0.5, "decision": 0.6}
 STRONG, ASKED = 0.1, 0.7
 """Added where it is said strongly («always», 最); the importance of what the person asks to have remembered."""
 _REDACTED = "[redacted"
+MAX_QUOTED_CHARS = 60
+"""A longer quotation is not what the person likes or uses."""
+_BRACKETS = {"「": "」", "『": "』", "《": "》", "“": "”", '"': '"', "'": "'", "`": "`"}
+_QUOTED = "〇"
+"""Stands in a clause for what it quotes."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,10 +51,27 @@ def memorable(user_msg: str, assistant_msg: str = "", lexicon: Lexicon | None = 
     if turn is None or turn.is_refused or lexicon.words("memorable.own.given").search(turn.message.speech):
         return []
     found: dict[str, Memorable] = {}
-    for _, group in groupby(turn.clauses, key=lambda clause: clause.sentence):
+    clauses = (_with_what_it_quotes(clause, turn) for clause in turn.clauses)
+    for _, group in groupby(clauses, key=lambda clause: clause.sentence):
         for each in _of_sentence(list(group), user_msg, turn):
             found.setdefault(each.content, each)
     return list(found.values())
+
+
+def _with_what_it_quotes(clause: Clause, turn: HeardTurn) -> Clause:
+    """The clause, longer by the title, quotation or link right behind it, which is no speech: 我喜歡《小王子》."""
+    message = turn.message
+    written = message.written[clause.end : clause.end + MAX_QUOTED_CHARS]
+    start = len(written) - len(written.lstrip(" "))
+    if start == len(written) or written[start] == "\n" or message.speech[clause.end + start] != " ":
+        return clause
+    closing = _BRACKETS.get(written[start])
+    blank = message.speech[clause.end : clause.end + MAX_QUOTED_CHARS]
+    closed = written.find(closing, start + 1) + 1 if closing else 0
+    end = closed or len(blank) - len(blank.lstrip(" "))
+    if not 0 < end < MAX_QUOTED_CHARS:
+        return clause
+    return replace(clause, text=f"{clause.text} {_QUOTED}", end=clause.end + len(written[:end].rstrip()))
 
 
 def _of_sentence(sentence: list[Clause], user_msg: str, turn: HeardTurn) -> Iterator[Memorable]:
