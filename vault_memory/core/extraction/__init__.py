@@ -11,11 +11,20 @@ from vault_memory.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from vault_memory.core.extraction import llm
+    from vault_memory.core.extraction.clauses import Clause, speaker
     from vault_memory.core.extraction.judge.hearing import explain, extract, problem, why_nothing
     from vault_memory.core.extraction.lexicon import Lexicon, load_lexicon, problem_with
-    from vault_memory.core.extraction.rules import asks_to_be_left_out, extract_by_rules, takes_back_the_last
+    from vault_memory.core.extraction.rules import (
+        HeardTurn,
+        asks_to_be_left_out,
+        extract_by_rules,
+        read_turn,
+        takes_back_the_last,
+    )
 
 __all__ = [
+    "Clause",
+    "HeardTurn",
     "Lexicon",
     "asks_to_be_left_out",
     "explain",
@@ -25,6 +34,8 @@ __all__ = [
     "load_lexicon",
     "problem",
     "problem_with",
+    "read_turn",
+    "speaker",
     "takes_back_the_last",
     "why_nothing",
 ]
@@ -32,6 +43,8 @@ __all__ = [
 __getattr__ = lazy_exports(
     __name__,
     {
+        "Clause": "clauses",
+        "HeardTurn": "rules",
         "Lexicon": "lexicon",
         "asks_to_be_left_out": "rules",
         "explain": "judge.hearing",
@@ -40,6 +53,8 @@ __getattr__ = lazy_exports(
         "load_lexicon": "lexicon",
         "problem": "judge.hearing",
         "problem_with": "lexicon",
+        "read_turn": "rules",
+        "speaker": "clauses",
         "takes_back_the_last": "rules",
         "why_nothing": "judge.hearing",
     },

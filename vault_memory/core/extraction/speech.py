@@ -30,6 +30,12 @@ class Message:
     written: str
     speech: str
     technologies: list[Technology]
+    left_out: int = 0
+    """Characters between the two ends of a long message that were not read, without the line end in their place."""
+
+    def place(self, offset: int) -> int:
+        """Where an offset of `written` lies in the message as it came."""
+        return offset if offset <= HEAD_CHARS else offset + self.left_out
 
 
 class Span(NamedTuple):
@@ -50,7 +56,8 @@ def read(user_msg: str, lexicon: Lexicon) -> Message:
         speech = blank(speech, lexicon)
     for link in (_ADDRESS, _PATH, lexicon.shape(_FILE)):
         speech = link.sub(lambda match: match[0] if match[0] in lexicon.names else _blank(match), speech)
-    return Message(written, speech, lexicon.technologies(speech, written)[:MAX_TECHNOLOGIES])
+    technologies = lexicon.technologies(speech, written)[:MAX_TECHNOLOGIES]
+    return Message(written, speech, technologies, len(user_msg) - len(written))
 
 
 def gives_orders_to_the_system(text: str) -> bool:

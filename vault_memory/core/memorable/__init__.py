@@ -1,0 +1,18 @@
+"""What a turn says that is worth a memory: likes and dislikes, facts about the person, decisions and lessons
+(`memorable`). By rules, offline, on the clauses that `core/extraction` reads."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from vault_memory.lazy import lazy_exports
+
+if TYPE_CHECKING:
+    from vault_memory.core.memorable.kinds import Kind
+    from vault_memory.core.memorable.turns import MAX_CONTENT_CHARS, Memorable, memorable
+
+__all__ = ["Kind", "MAX_CONTENT_CHARS", "Memorable", "memorable"]
+
+__getattr__ = lazy_exports(
+    __name__, {"Kind": "kinds", "MAX_CONTENT_CHARS": "turns", "Memorable": "turns", "memorable": "turns"}
+)

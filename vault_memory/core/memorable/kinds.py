@@ -1,0 +1,148 @@
+"""Kinds: which kind of memory a clause states, if any. The words are data (`lexicon/memorable.toml`).
+
+A kind has phrases that need the person before them, with nothing but adverbs between (`verbs`), phrases that count
+wherever they stand (`whole`), and phrases that may begin a clause without «I» (`bare`).
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from vault_memory.core.extraction import Clause, Lexicon, speaker
+from vault_memory.core.text import lazily
+
+Kind = Literal["preference", "fact", "decision"]
+
+_PERSON = r"(?<![给叫让帮替对跟比问把被当劝骂催醒在]){memorable.own.subject}"
+"""«I» or 我, to whom nothing is done."""
+_ADVERBS = r"(?:[ ,]*(?:{memorable.own.adverb}))*"
+_SUBJECT = _PERSON + _ADVERBS + r" ?$"
+"""Before a verb: the person, and adverbs."""
+_ELIDED = r"^(?!不?用|[和与跟])" + _ADVERBS + r" ?$"
+"""The same without the person, who is the subject of the clause before or, in Chinese, understood."""
+_OPENING = r"^(?:[\s,:~\-]|{memorable.own.leads}|{subjects.matter.polite})*"
+_BEING = r"(?:{memorable.fact.being})[^,]{0,24}?{memorable.fact.roles}"
+_HAVING = r"(?:{memorable.fact.having})[^,]{0,24}?{memorable.fact.things}"
+_BELONGING = r"(?:{memorable.fact.things}|{memorable.fact.belongings})(?:'s)?(?: [a-z]{1,14}){0,2}(?:的[^,我]{1,6}?)?"
+_MINE = r"{memorable.fact.mine} ?(?P<which>[a-z\- ]{0,20}?|[^,我a-z]{0,6}?)" + _BELONGING + r" ?{memorable.fact.states}"
+_STATEMENT = r"^{memorable.own.subject}(?:[ ,]*(?:{memorable.own.adverb}))*? ?{memorable.statement.verbs}"
+_LATIN_END = lazily("[a-z0-9']$")
+_HAN = lazily("[\u3400-\u9fff]")
+_ANOTHER = lazily("[你您他她它]")
+
+
+def opening(text: str, lexicon: Lexicon) -> int:
+    """How many characters of a clause open it and say nothing of its matter: «btw», 老實說."""
+    found = lexicon.shape(_OPENING).match(text)
+    return found.end() if found else 0
+
+
+def kind_of(clause: Clause, goes_on: bool, lexicon: Lexicon) -> Kind | None:
+    """The kind of memory that a clause states.
+
+    `goes_on`: the clause before states one, and its subject carries over.
+    """
+    text = clause.text
+
+    def says(name: str) -> bool:
+        return lexicon.words(f"memorable.{name}").search(text) is not None
+
+    is_unreal = clause.is_hypothetical and not says("own.granted")
+    asks = clause.asks_to_know and not says("own.embedded")
+    body = text[opening(text, lexicon) :]
+    is_mine = _is_of_mine(body, lexicon)
+    if is_unreal or asks or clause.is_sarcastic or says("own.trouble") or _is_of_others(clause, body, is_mine, lexicon):
+        return None
+    is_passing, was = says("own.passing"), says("own.past")
+    if not was and not says("decision.small") and _states("decision", body, goes_on, lexicon):
+        is_for_good = says("decision.whole") or lexicon.words("memorable.decision.bare").match(body)
+        return "decision" if is_for_good or not is_passing else None
+    if clause.is_once or is_passing or says("own.deictic"):
+        return None
+    if not clause.is_past and _states("preference", body, goes_on, lexicon):
+        return "preference"
+    if (clause.is_past or was) and not says("fact.life"):
+        return None
+    opens = clause.start == 0 or goes_on
+    if is_mine or _is_fact(body, goes_on, lexicon) or (opens and not clause.is_past and _is_statement(body, lexicon)):
+        return "fact"
+    return None
+
+
+def announces(text: str, lexicon: Lexicon) -> bool:
+    """Whether a clause only announces a decision or lesson, which the next one holds: «lesson learned: …»."""
+    return lexicon.words("memorable.decision.announces").search(text) is not None
+
+
+def _is_of_others(clause: Clause, body: str, is_mine: bool, lexicon: Lexicon) -> bool:
+    """Whether somebody else is the subject. «Honestly» and 老實說, which open a clause, are nobody."""
+    if not clause.is_about_others or is_mine or lexicon.words("memorable.own.together").search(clause.text):
+        return False
+    return len(body) == len(clause.text) or speaker(body, lexicon) != "me"
+
+
+def _is_of_mine(body: str, lexicon: Lexicon) -> bool:
+    """Whether a clause says what a thing of the person's is: «our backend is …», 我的吉他是 …"""
+    if not lexicon.words("memorable.fact.mine").match(body):  # before the shape is compiled
+        return False
+    found = lexicon.shape(_MINE).match(body)
+    return bool(
+        found and not lexicon.words("words.speaker.others").search(found["which"]) and not _ANOTHER.search(found[0])
+    )
+
+
+def _is_fact(body: str, goes_on: bool, lexicon: Lexicon) -> bool:
+    if _states("fact", body, goes_on, lexicon):
+        return True
+    words = lexicon.words
+    for named, shape in (("roles", _BEING), ("things", _HAVING)):
+        if words(f"memorable.fact.{named}").search(body):  # before the shape is compiled
+            said = lexicon.shape(shape).finditer(body)
+            if any(_is_own(body[: match.start()], goes_on, lexicon) for match in said):
+                return True
+    persons = lexicon.shape(_PERSON).finditer(body)
+    is_own = goes_on or any(_may_precede(body[: person.start()], lexicon) for person in persons)
+    return is_own and bool(words("memorable.fact.habit").search(body)) and not words("memorable.own.wants").search(body)
+
+
+def _is_statement(body: str, lexicon: Lexicon) -> bool:
+    """Whether a clause says something of the person that is neither a passing act nor about the matter in hand."""
+    words = lexicon.words
+    return bool(
+        words("memorable.statement.verbs").search(body)
+        and lexicon.shape(_STATEMENT).match(body)
+        and not words("memorable.statement.task").search(body)
+        and not words("memorable.own.wants").search(body)
+    )
+
+
+def _states(kind: Kind, body: str, goes_on: bool, lexicon: Lexicon) -> bool:
+    """Whether a clause holds a phrase of a kind, said of the person and not about what is at hand."""
+    words = lexicon.words
+    found = [match.end() for match in words(f"memorable.{kind}.whole").finditer(body)]
+    if kind == "decision" and announces(body, lexicon):
+        return True
+    for match in words(f"memorable.{kind}.verbs").finditer(body):
+        understood = goes_on or (kind == "preference" and match.start() > 0 and bool(_HAN.match(match[0])))
+        if _is_own(body[: match.start()], understood, lexicon):
+            found.append(match.end())
+    if bare := words(f"memorable.{kind}.bare").match(body):
+        found.append(bare.end())
+    if kind == "decision":
+        return bool(found)
+    at_hand = lexicon.shape(r" ?{memorable.own.at_hand}")
+    return not at_hand.match(body) and any(not at_hand.match(body, end) for end in found)
+
+
+def _is_own(before: str, understood: bool, lexicon: Lexicon) -> bool:
+    """Whether the person stands before a phrase, with adverbs between; `understood`: or adverbs alone."""
+    found = lexicon.shape(_SUBJECT).search(before)
+    if found and not _ANOTHER.search(found[0]):
+        return _may_precede(before[: found.start()], lexicon)
+    return understood and lexicon.shape(_ELIDED).match(before) is not None
+
+
+def _may_precede(lead: str, lexicon: Lexicon) -> bool:
+    """Whether words before «I» leave it the subject: in English «the dish I love» is about a dish."""
+    lead = lead.strip()
+    return not _LATIN_END.search(lead) or lexicon.words("memorable.own.before").match(lead) is not None

@@ -1,0 +1,121 @@
+"""A turn: what of it is worth a memory, cut to its clauses, without secrets and private facts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import groupby
+
+from vault_memory.core.extraction import Clause, HeardTurn, Lexicon, load_lexicon, read_turn
+from vault_memory.core.memorable.kinds import Kind, announces, kind_of, opening
+from vault_memory.core.privacy import is_private, names_a_contact, redact
+from vault_memory.core.text import one_line
+
+MAX_CONTENT_CHARS, MIN_CONTENT_CHARS = 200, 3
+IMPORTANCE = {"preference": 0.5, "fact": 0.5, "decision": 0.6}
+STRONG, ASKED = 0.1, 0.7
+"""Added where it is said strongly («always», 最); the importance of what the person asks to have remembered."""
+_REDACTED = "[redacted"
+MAX_QUOTED_CHARS = 60
+"""A longer quotation is not what the person likes or uses."""
+_BRACKETS = {"「": "」", "『": "』", "《": "》", "“": "”", '"': '"', "'": "'", "`": "`"}
+_QUOTED = "〇"
+"""Stands in a clause for what it quotes."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Memorable:
+    """What a person said of himself or herself.
+
+    `content` is the clause on one line, at most `MAX_CONTENT_CHARS` characters. `quote` is `user_msg[start:end]`.
+    `importance` is between 0 and 1.
+    """
+
+    kind: Kind
+    content: str
+    quote: str
+    start: int
+    end: int
+    importance: float
+
+
+def memorable(user_msg: str, assistant_msg: str = "", lexicon: Lexicon | None = None) -> list[Memorable]:
+    """What one turn says that is worth a memory, in the order of the message; each content once.
+
+    `assistant_msg` is the reply before the message: context only, never a source. Pure and deterministic; the time is
+    bounded for a message of any length. Nothing of a turn that asks not to be remembered, orders the system about,
+    works on a text or plays a role.
+    """
+    lexicon = lexicon or load_lexicon()
+    turn = read_turn(user_msg, assistant_msg, {}, lexicon)
+    if turn is None or turn.is_refused or lexicon.words("memorable.own.given").search(turn.message.speech):
+        return []
+    found: dict[str, Memorable] = {}
+    clauses = (_with_what_it_quotes(clause, turn) for clause in turn.clauses)
+    for _, group in groupby(clauses, key=lambda clause: clause.sentence):
+        for each in _of_sentence(list(group), user_msg, turn):
+            found.setdefault(each.content, each)
+    return list(found.values())
+
+
+def _with_what_it_quotes(clause: Clause, turn: HeardTurn) -> Clause:
+    """The clause, longer by the title, quotation or link right behind it, which is no speech: 我喜歡《小王子》."""
+    message = turn.message
+    written = message.written[clause.end : clause.end + MAX_QUOTED_CHARS]
+    start = len(written) - len(written.lstrip(" "))
+    if start == len(written) or written[start] == "\n" or message.speech[clause.end + start] != " ":
+        return clause
+    closing = _BRACKETS.get(written[start])
+    blank = message.speech[clause.end : clause.end + MAX_QUOTED_CHARS]
+    closed = written.find(closing, start + 1) + 1 if closing else 0
+    end = closed or len(blank) - len(blank.lstrip(" "))
+    if not 0 < end < MAX_QUOTED_CHARS:
+        return clause
+    return replace(clause, text=f"{clause.text} {_QUOTED}", end=clause.end + len(written[:end].rstrip()))
+
+
+def _of_sentence(sentence: list[Clause], user_msg: str, turn: HeardTurn) -> Iterator[Memorable]:
+    """What a sentence says; clauses of one kind that follow each other are one memory."""
+    written = turn.message.written[sentence[0].start : sentence[-1].end]
+    if _REDACTED in written or is_private(written) or names_a_contact(written) or redact(written).counts:
+        return
+    for kind, first, last in _runs(sentence, turn.lexicon):
+        start = first.start + opening(first.text, turn.lexicon)
+        at, until = turn.message.place(start), turn.message.place(last.end)
+        quote = user_msg[at:until].rstrip()
+        content = one_line(quote)[:MAX_CONTENT_CHARS].strip()
+        if len(content) >= MIN_CONTENT_CHARS:
+            importance = _importance(kind, turn.message.speech[start : last.end], turn.lexicon)
+            yield Memorable(
+                kind=kind, content=content, quote=quote, start=at, end=at + len(quote), importance=importance
+            )
+
+
+def _runs(sentence: list[Clause], lexicon: Lexicon) -> Iterator[tuple[Kind, Clause, Clause]]:
+    """(kind, first clause, last clause) of each memory in a sentence."""
+    run: tuple[Kind, Clause, Clause] | None = None
+    is_announced = False  # its matter is still to come
+    for clause in sentence:
+        kind = kind_of(clause, run is not None, lexicon)
+        if run and (kind == run[0] or (is_announced and not clause.asks_to_know) or _continues(clause, kind, lexicon)):
+            run, is_announced = (run[0], run[1], clause), False
+            continue
+        if run and not is_announced:
+            yield run
+        run = (kind, clause, clause) if kind else None
+        is_announced = kind == "decision" and announces(clause.text, lexicon)
+    if run and not is_announced:
+        yield run
+
+
+def _continues(clause: Clause, kind: Kind | None, lexicon: Lexicon) -> bool:
+    """Whether a clause goes on with what the one before says: «named Biscuit», 因為團隊比較熟."""
+    goes_on = lexicon.words("memorable.own.continues").match(clause.text)
+    return goes_on is not None and kind is None and not clause.asks_to_know
+
+
+def _importance(kind: Kind, said: str, lexicon: Lexicon) -> float:
+    if lexicon.words("subjects.remember.before").search(said):
+        return ASKED
+    strong = lexicon.words("memorable.own.strong").search(said)
+    return round(IMPORTANCE[kind] + (STRONG if strong else 0), 2)
