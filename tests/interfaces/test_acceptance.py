@@ -109,11 +109,11 @@ def test_a_text_in_three_files_is_one_hit_that_names_the_others(cli: Cli) -> Non
     cli("turn", "--user", "alice", *turn)
     found = cli.json("search", "--user", "alice", "--explain", "PostgreSQL 索引")
     best = found["hits"][0]
-    assert best["kind"] != "conversation", "a note is what a person reads"
-    assert any(place.startswith("conversations/") for place in best["explain"]["collapsed"])
+    assert best["kind"] == "conversation" and "好好" in best["content"], "the answer is in the record"
+    assert {place.partition("/")[0] for place in best["explain"]["collapsed"]} >= {"daily"}
     assert found["collapsed"] == sum(len(hit["explain"]["collapsed"]) for hit in found["hits"]) >= 1
     said = cli("search", "--user", "alice", "--explain", "PostgreSQL 索引")
-    assert re.search(r"the same text is also at .*conversations/.*jsonl:1", said)
+    assert re.search(r"the same text is also at .*daily/.*\.md:\d", said)
 
 
 def test_row_5_the_prompt_holds_profile_and_memories(cli: Cli) -> None:
@@ -154,7 +154,7 @@ def test_row_7_the_daily_log_has_a_line_for_every_interaction(cli: Cli) -> None:
     (daily,) = (cli.folder / ALICE / "daily").iterdir()
     place = f"conversations/{daily.stem}.jsonl"
     assert re.fullmatch(
-        rf"# {daily.stem}\n\n## (\d\d:\d\d)\n- \1 寫一個排序函式（coding-agent） → 失敗 · {place}:1\n"
+        rf"# {daily.stem}\n\n## (\d\d:\d\d)\n- \1 寫一個排序函式（coding-agent） → 失敗：好{{40}}… · {place}:1\n"
         rf"- \d\d:\d\d 我喜歡暗色主題 → 完成 · 萃取偏好：theme = dark · {place}:2\n",
         daily.read_text(),
     )
@@ -183,11 +183,11 @@ def test_each_conversation_of_a_day_has_its_entry(cli: Cli) -> None:
     web, tea = daily.read_text().split("\n\n## ")[1:]
     assert re.match(r"\d\d:\d\d %%[0-9a-f]{8}%%\n", web) and web.count("\n- ") == 2 and "→ failure" not in web
     assert "green tea? → done · " in tea
-    (hit,) = [h for h in cli.json("search", "--user", "alice", "404")["hits"] if h["kind"] == "daily"]
+    hit = cli.json("search", "--user", "alice", "--kind", "daily", "404")["hits"][0]
     assert hit["content"] == f"## {web}".rstrip() and hit["line_range"] == [3, 5]
     said = cli("prompt", "--user", "alice", "早安")
     activity = said[said.index("<recent-activity>") : said.index("</recent-activity>")]
-    assert "- 幫我部署登入頁 → 成功\n- 為什麼是 404？ → 失敗\n" in activity and "jsonl" not in activity
+    assert "- 幫我部署登入頁 → 成功\n- 為什麼是 404？ → 失敗：路由器裡沒有。\n" in activity and "jsonl" not in activity
     assert "- How hot is green tea? → done\n" in activity
 
 

@@ -139,10 +139,17 @@ def test_of_what_a_log_and_a_record_say_the_record_is_shown_with_the_answer() ->
 
 def test_an_answer_in_a_line_of_its_own_is_shown_too() -> None:
     lines = ['{"user_message": "which wine"}', '{"assistant_message": "Soave"}', '{"user_message": "thanks"}']
-    notes = {"conversations/2026-01-30.jsonl": "\n".join(lines) + "\n"}
+    whole = '{"user_message": "which wine", "assistant_message": "Soave"}'
+    for said in (lines, [whole, *lines[2:]]):
+        assert shown("\n".join(said) + "\n") == ["which wine", "Soave"]
+
+
+def shown(record: str) -> list[str]:
+    """The best passage for «wine» of a record."""
+    notes = {"conversations/2026-01-30.jsonl": record}
     segments = scored("wine", notes, {"conversations/2026-01-30.jsonl": "conversation"})
     found = passage.build(segments, 1)[0]
-    assert [each.text for each in segments[found.first : found.last + 1]] == ["which wine", "Soave"]
+    return [each.text for each in segments[found.first : found.last + 1]]
 
 
 def test_the_same_words_on_another_day_are_another_thing() -> None:

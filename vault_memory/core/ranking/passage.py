@@ -119,16 +119,19 @@ def _grown(scored: Sequence[ScoredSegment], seed: int, used: set[int], share: fl
 def _with_its_turn(
     scored: Sequence[ScoredSegment], seed: int, first: int, last: int, used: set[int], cap: int
 ) -> tuple[int, int]:
-    """`first` and `last` of a passage of a record, with what was said on the seed's line and, after that, on the line
-    behind it, which may have the answer: as far as the passage stays under `cap` characters."""
+    """`first` and `last` of a passage of a record, with what was said on the seed's line and, where that is one
+    message, on the line behind it, which may have the answer: as far as the passage stays under `cap` characters."""
     size = sum(segment.length for segment in scored[first : last + 1])
     line = scored[seed].line
+    begin, end = _of_one_line(scored, seed)
+    chunk = scored[seed].candidate
+    said = chunk.text[chunk.segments[scored[begin].number].start : chunk.segments[scored[end].number].end]
 
     def joins(at: int, to: int) -> bool:
         is_near = _is_adjacent(scored, seed, at) and at not in used and line <= scored[at].line <= to
         return is_near and size + scored[at].length <= cap
 
-    for to in (line, line + 1):
+    for to in (line,) if "\n" in said else (line, line + 1):
         while joins(last + 1, to):
             last += 1
             size += scored[last].length
