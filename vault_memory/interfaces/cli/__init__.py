@@ -34,6 +34,8 @@ _COMMANDS: dict[str, tuple[str, str]] = {
     "turn": ("turn", "Record a turn of conversation and learn from it."),
     "import": ("imports", "Take in what other programs keep of conversations."),
     "search": ("recall", "Search a user's memory."),
+    "recall": ("memory", "Recall typed memories."),
+    "memory": ("memory", "Add, show, change and delete typed memories."),
     "prompt": ("recall", "Build the prompt for a request."),
     "bench": ("recall", "Measure search on questions with known answers."),
     "reindex": ("recall", "Rebuild the search index from the files."),

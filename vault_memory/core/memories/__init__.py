@@ -1,0 +1,74 @@
+"""Typed memories: one in a note, `memories/<id>-<slug>.md`, and what makes one weigh more than another when it is
+recalled."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from vault_memory.lazy import lazy_exports
+
+if TYPE_CHECKING:
+    from vault_memory.core.memories.note import (
+        ARCHIVED,
+        DEFAULT_IMPORTANCE,
+        FOLDER,
+        TYPES,
+        Memory,
+        checked_metadata,
+        checked_type,
+        decode,
+        encode,
+        expiry,
+        file_name,
+        new_id,
+        new_memory,
+        properties_of,
+        read,
+        with_properties,
+    )
+    from vault_memory.core.memories.scoring import Score, score
+
+__all__ = [
+    "ARCHIVED",
+    "DEFAULT_IMPORTANCE",
+    "FOLDER",
+    "Memory",
+    "Score",
+    "TYPES",
+    "checked_metadata",
+    "checked_type",
+    "decode",
+    "encode",
+    "expiry",
+    "file_name",
+    "new_id",
+    "new_memory",
+    "properties_of",
+    "read",
+    "score",
+    "with_properties",
+]
+
+__getattr__ = lazy_exports(
+    __name__,
+    {
+        "ARCHIVED": "note",
+        "DEFAULT_IMPORTANCE": "note",
+        "FOLDER": "note",
+        "Memory": "note",
+        "Score": "scoring",
+        "TYPES": "note",
+        "checked_metadata": "note",
+        "checked_type": "note",
+        "decode": "note",
+        "encode": "note",
+        "expiry": "note",
+        "file_name": "note",
+        "new_id": "note",
+        "new_memory": "note",
+        "properties_of": "note",
+        "read": "note",
+        "score": "scoring",
+        "with_properties": "note",
+    },
+)

@@ -1,0 +1,95 @@
+"""Recall typed memories: what a search finds, weighed by what each memory is by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from pathlib import PurePosixPath
+from typing import Any
+
+from vault_memory.adapters import files
+from vault_memory.core import layout, memories
+from vault_memory.core.memories import Memory
+from vault_memory.errors import Busy, ForeignFile, Unwritable
+from vault_memory.services.memories import accesses, note_accesses
+from vault_memory.services.retrieval.search import MAX_TOP_K, Hit, SearchQuery, search
+from vault_memory.services.vault import Vault
+
+SPARE_HITS = 10
+"""Hits searched for beyond three for each memory: some are of one note, and the order changes by weight."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recalled(Memory):
+    """A recalled memory. `score` is 0 to 1; `explain` has its parts, which sum up to it, and why the search found it;
+    `path` is its note's, relative to the vault."""
+
+    score: float = 0.0
+    explain: Mapping[str, Any] = field(default_factory=dict)
+    path: str = ""
+
+    def as_dict(self) -> dict[str, Any]:
+        return {**super().as_dict(), "score": self.score, "path": self.path, "explain": dict(self.explain)}
+
+
+class Recollection(list[Recalled]):
+    """Recalled memories, best first; `degraded` says in words what could not be used for them."""
+
+    def __init__(self, found: Iterable[Recalled] = (), degraded: Iterable[str] = ()) -> None:
+        super().__init__(found)
+        self.degraded = list(degraded)
+
+
+def recall(
+    vault: Vault,
+    user_id: str,
+    query: str,
+    skill_id: str | None = None,
+    top_k: int = 5,
+    memory_types: Sequence[str] | None = None,
+    *,
+    history: bool = False,
+) -> Recollection:
+    """The `top_k` memories that answer `query` best: of that skill, and of one of these types, if they are given.
+
+    Expired and replaced ones answer only with `history`. Each one that is returned counts as recalled. None for a user
+    whom the vault does not know. Raises `UsageError`.
+    """
+    types = tuple(map(memories.checked_type, memory_types or ()))
+    asked = SearchQuery(query, top_k, kinds=("memory",), memory_types=types, skill_id=skill_id, history=history)
+    if not vault.is_user(layout.check_user_id(user_id)):
+        return Recollection()
+    result = search(vault, user_id, replace(asked, top_k=min(MAX_TOP_K, 3 * top_k + SPARE_HITS)))
+    now, counts = vault.now(), accesses(vault, user_id)
+    best: dict[str, Recalled] = {}
+    for hit in result.hits:
+        memory = None if hit.source in best else _memory_of(vault, hit)
+        if memory is not None and (history or not memory.is_past(now)):
+            used = memory.access_count + counts.get(memory.id, 0)
+            score = memories.score(replace(memory, access_count=used), hit.score, now)
+            best[hit.source] = _recalled(memory, used, score, hit)
+    found = sorted(best.values(), key=lambda each: -each.score)[:top_k]
+    degraded = list(result.degraded)
+    try:
+        note_accesses(vault, user_id, [each.id for each in found if not each.is_past(now)])
+    except (Busy, Unwritable, ForeignFile) as error:
+        degraded.append(f"this recall is not counted: {error}")
+    return Recollection(found, degraded)
+
+
+def recall_memory(vault: Vault, user_id: str, query: str, top_k: int = 3) -> Recollection:
+    """`recall` of any memory, as an assistant's tool calls it."""
+    return recall(vault, user_id, query, top_k=top_k)
+
+
+def _memory_of(vault: Vault, hit: Hit) -> Memory | None:
+    """The memory as its note is now; None where that is gone."""
+    stored = files.read(vault.path(hit.scope, hit.source))
+    return memories.decode(stored.decode("utf-8", "replace"), PurePosixPath(hit.source).stem) if stored else None
+
+
+def _recalled(memory: Memory, used: int, score: memories.Score, hit: Hit) -> Recalled:
+    own = {each.name: getattr(memory, each.name) for each in fields(Memory)} | {"access_count": used}
+    path = layout.user_dir(hit.scope) / hit.source
+    explain = {**score.explained(), "search": dict(hit.explain)}
+    return Recalled(**own, score=round(score.total, 6), explain=explain, path=str(path))
