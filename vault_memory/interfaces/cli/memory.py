@@ -183,9 +183,10 @@ def delete(
     as_json: bool,
     names: tuple[str, ...],
 ) -> None:
-    """Delete memories in two steps: choose them, by ID, --query or --type; then confirm with --code.
+    """Delete memories, in two steps.
 
-    The first step deletes nothing: it shows what would go, and a code that counts for five minutes, once.
+    First choose them, by ID, --query or --type; then confirm with --code. The first step deletes nothing: it shows what
+    would go, and a code that counts for five minutes, once.
     """
     vault, user_id = context.open_for(user_id)
     if code is not None:

@@ -145,9 +145,8 @@ def _tend_memories(vault: Vault) -> str:
             expired.append(f"{layout.label(user_id)}: {len(ids):,} archived ({shown})")
 
     each(vault.user_ids(), tend)
-    return (
-        "; ".join([*([f"recalls of {counted:,} memories counted"] if counted else []), *expired]) or "nothing expired"
-    )
+    said = [f"recalls of {counted:,} {'memory' if counted == 1 else 'memories'} counted"] if counted else []
+    return "; ".join([*said, *expired]) or "nothing has expired"
 
 
 VECTORS = Job("vectors", "15m", "compute the vectors that an endpoint could not compute earlier", _embed_waiting)
@@ -163,7 +162,7 @@ JOBS = (
     Job("sync", "15m", "bring this vault and the remote in git.remote to the same state", _sync),
     Job("maintenance", "15m", "keep git's history fast and small, while nobody writes", maintain_git),
     Job("interaction", "04:00", "compute from the logs how each person talks with the assistant", _compute_interaction),
-    Job("memories", "02:30", "archive expired memories, and note how often others were recalled", _tend_memories),
     Job("archive", "03:00", "pack old conversations and rotate the logs of earlier years", _archive),
     Job("full-check", "03:00", "read every file again and compare it with the index", _check_everything),
+    Job("memories", "03:00", "archive expired memories, and note how often others were recalled", _tend_memories),
 )
