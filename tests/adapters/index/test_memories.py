@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests import pace
 from vault_memory.adapters.embedding.offline import OfflineEmbedder
 from vault_memory.adapters.index.base import FileState
 from vault_memory.adapters.index.sqlite import SqliteIndex
@@ -61,6 +62,19 @@ def test_past_memories_do_not_answer(index: SqliteIndex, mode: str) -> None:
         assert found(index, Filter(at=DAY), mode) == ["a", "plain"]
         assert found(index, Filter(), mode) == ["a", "b", "c", "old1", "plain"]
         assert found(index, Filter(kinds=("memory",), at=DAY), mode) == ["a"]
+
+
+@pytest.mark.slow
+def test_a_filter_that_lets_all_through_takes_little_time(tmp_path: Path) -> None:
+    """B1: a search among memories is about as fast as one among all notes."""
+    index = SqliteIndex(tmp_path / "many.db")
+    put(index, **{f"m{number}": f"title: word{number % 50} tea" for number in range(6_000)})
+    terms = tokens.query_terms("word7 tea")
+
+    def search(only: Filter) -> float:
+        return min(pace.seconds(lambda: index.search(terms, None, only)) for _ in range(3))
+
+    assert search(Filter(kinds=("memory",), at=DAY)) <= 3 * search(Filter()) + pace.usual_fixed_work()
 
 
 def test_memories_of_a_type_or_a_skill(index: SqliteIndex) -> None:

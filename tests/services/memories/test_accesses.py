@@ -70,6 +70,21 @@ def test_damaged_counts_and_notes_do_no_harm(vault: Vault, home: Home) -> None:
     assert [each.id for each in recall(vault, "alice", "nice")] == [tea]
 
 
+def test_a_note_that_is_withheld_keeps_no_other_waiting(vault: Vault, home: Home) -> None:
+    tea, car = (remember(vault, "alice", text) for text in ("tea is nice", "the tea car is red"))
+    recall(vault, "alice", "tea")
+    path = home.path / home.file(car).source
+    kept = path.read_text("utf-8")
+    path.write_text(kept + "AKIAIOSFODNN7EXAMPLE\n", encoding="utf-8")
+    assert write_accesses(vault, "alice") == 1
+    assert home.log()[0].subject == "memories(alice): recalls of 1 counted"
+    assert accesses(vault, "alice") == {car: 1}
+    path.write_text(kept, encoding="utf-8")
+    recall(vault, "alice", "red car")
+    assert write_accesses(vault, "alice") == 1 and home.file(car).memory.access_count == 2
+    assert home.file(tea).memory.access_count == 1 and home.is_clean()
+
+
 def test_counts_of_memories_that_are_gone_are_dropped(vault: Vault) -> None:
     tea = remember(vault, "alice", "tea is nice")
     recall(vault, "alice", "tea")

@@ -13,6 +13,7 @@ from vault_memory.services.memories import (
     edit_memory,
     expire_memories,
     list_memories,
+    prepare_deletion,
     remember,
     store_memory,
     supersede,
@@ -72,6 +73,14 @@ def test_what_is_wrong_changes_nothing(vault: Vault, home: Home) -> None:
     with pytest.raises(NotFound, match="mem_1_x"):
         supersede(vault, "alice", "mem_1_x", "tea")
     assert home.file(memory_id).stored == before
+
+
+def test_which_of_two_copies_is_meant_is_asked(vault: Vault, home: Home) -> None:
+    memory_id = remember(vault, "alice", "tea is nice")
+    (home.path / "memories/copy.md").write_bytes(home.file(memory_id).stored)
+    with pytest.raises(UsageError, match="memories/copy.md"):
+        edit_memory(vault, "alice", memory_id, importance=0.9)
+    assert len(prepare_deletion(vault, "alice", ids=[memory_id]).memories) == 2
 
 
 def test_a_note_that_cannot_be_read_is_left_alone(vault: Vault, home: Home) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from tests.conftest import Clock
 from tests.services.memories.conftest import Home
-from vault_memory.errors import NotFound, UsageError, VaultMemoryError
+from vault_memory.errors import HistoryError, NotFound, UsageError, VaultMemoryError
 from vault_memory.services.admin import status
 from vault_memory.services.memories import delete_memories, list_memories, prepare_deletion, remember, store_memory
 from vault_memory.services.retrieval import SearchQuery, search
@@ -84,6 +84,15 @@ def test_what_has_changed_since_is_not_deleted(vault: Vault, home: Home) -> None
     with pytest.raises(UsageError, match="has changed"):
         delete_memories(vault, "alice", code)
     assert path.read_text("utf-8").endswith("and hot\n")
+
+
+def test_a_note_that_is_in_no_commit_is_not_deleted(vault: Vault, home: Home) -> None:
+    tea = remember(vault, "alice", "tea is nice")
+    path = home.path / home.file(tea).source
+    path.write_text(path.read_text("utf-8") + "AKIAIOSFODNN7EXAMPLE\n", "utf-8")
+    with pytest.raises(HistoryError, match="in no commit"):
+        delete_memories(vault, "alice", prepare_deletion(vault, "alice", ids=[tea]).code)
+    assert path.exists()
 
 
 def test_codes_are_private_and_damage_does_no_harm(vault: Vault) -> None:

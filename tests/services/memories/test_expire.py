@@ -7,6 +7,7 @@ from datetime import timedelta
 
 from tests.conftest import Clock
 from tests.services.memories.conftest import Home
+from tests.services.test_person_edits import git
 from vault_memory.services.admin import status
 from vault_memory.services.daemon import heartbeat
 from vault_memory.services.memories import expire_memories, list_memories, remember, store_memory
@@ -77,6 +78,20 @@ def test_a_name_that_the_archive_has_is_not_overwritten(vault: Vault, home: Home
     assert expire_memories(vault, "alice") == (memory_id,)
     assert home.names("archive/memories") == sorted([name, name.replace(".md", "-2.md")])
     assert (home.path / "archive/memories" / name).read_text("utf-8") == "mine\n"
+
+
+def test_a_secret_that_is_withheld_is_not_committed_by_the_move(vault: Vault, home: Home, clock: Clock) -> None:
+    memory_id, other = (store_memory(vault, "alice", text) for text in ("tea is nice", "the car is red"))
+    path = home.path / home.file(memory_id).source
+    path.write_text(path.read_text("utf-8") + "AKIAIOSFODNN7EXAMPLE\n", "utf-8")
+    clock.time += timedelta(days=8)
+    assert expire_memories(vault, "alice") == (other,)
+    assert path.exists() and ids(recall(vault, "alice", "tea")) == []
+    assert "AKIAIOSFODNN7" not in git(vault, "log", "-p", "--all")
+    small = replace(vault, config=replace(vault.config, memories_capacity=1))
+    path.write_text(path.read_text("utf-8").replace("2026-02-06", "2027-02-06"), "utf-8")
+    store_memory(small, "alice", "one"), store_memory(small, "alice", "two")
+    assert path.exists() and "AKIAIOSFODNN7" not in git(vault, "log", "-p", "--all")
 
 
 def test_many_copied_in_by_hand_expire_by_the_job(vault: Vault, home: Home) -> None:

@@ -55,14 +55,19 @@ def write_accesses(vault: Vault, user_id: str) -> int:
         return 0
     sources = {row.source: row.memory_id for row in memory_rows(vault, user_id, counts)}
     folder = layout.user_dir(user_id)
+    later: set[str] = set()
 
     def decide() -> Plan[int]:
         changes = []
+        later.clear()
         for source, memory_id in sources.items():
             count, last = counts[memory_id]
             file = read_memory(vault, user_id, source)
             at = datetime.fromisoformat(last)
             if file is None or (file.memory.last_accessed_at is not None and file.memory.last_accessed_at >= at):
+                continue
+            if not vault.history.is_kept(folder / source, file.stored):
+                later.add(memory_id)  # it waits for its person, and the others must not wait with it
                 continue
             used = replace(file.memory, access_count=file.memory.access_count + count, last_accessed_at=at)
             try:
@@ -76,7 +81,16 @@ def write_accesses(vault: Vault, user_id: str) -> int:
         return Plan(len(changes), [Draft(message, ASSISTANT, tuple(changes))] if changes else [])
 
     done = write(vault, user_id, [folder / source for source in sources], decide).result
-    state.update(lambda stored: {**stored, "written": {}})
+
+    def finished(stored: dict[str, Any]) -> Mapping[str, Any]:
+        new = _counts(stored, "new")
+        for memory_id in later:
+            count, last = counts[memory_id]
+            more, at = new.get(memory_id, (0, last))
+            new[memory_id] = (count + more, at)
+        return {"new": new, "written": {}}
+
+    state.update(finished)
     return done
 
 

@@ -97,9 +97,12 @@ def edit_memory(
 
 
 def _file_of(vault: Vault, user_id: str, named: str) -> MemoryFile:
-    """The note of a memory that is not archived."""
+    """The one note of a memory, which is not archived."""
     found = memory_files(vault, user_id, [named])
     active = [file for file in found if not file.is_archived]
     if not active:
         raise UsageError(f"the memory {named} is in the archive ({found[0].source}): store it anew")
+    if len(active) > 1:
+        names = " and ".join(file.source for file in active)
+        raise UsageError(f"{names} have the id {named} both: give one of them another")
     return active[0]

@@ -19,7 +19,7 @@ from vault_memory.core.trailers import Trailers
 from vault_memory.errors import NotFound, UsageError
 from vault_memory.services.memories.files import MemoryFile, list_memories, memory_files, read_memory
 from vault_memory.services.vault import Vault
-from vault_memory.services.write import Plan, write
+from vault_memory.services.write import Plan, refuse_uncommitted, write
 
 CODE_CHARS, CODE_LIVES = 6, timedelta(minutes=5)
 _ALPHABET = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"
@@ -84,7 +84,8 @@ def prepare_deletion(
 
 def delete_memories(vault: Vault, user_id: str, code: str, *, author: Author = ASSISTANT) -> Deleted:
     """Delete what was chosen when the code was made, in one commit. The code is used up, whatever happens. Raises
-    `UsageError` for a code that is wrong, expired, used or another user's, or that chose a note which has changed."""
+    `UsageError` for a code that is wrong, expired, used or another user's, or that chose a note which has changed;
+    `HistoryError` for a note that is in no commit, from which it could not be brought back."""
     vault.known_user(layout.check_user_id(user_id))
     now = vault.now()
     taken: dict[str, Any] = {}
@@ -107,6 +108,8 @@ def delete_memories(vault: Vault, user_id: str, code: str, *, author: Author = A
         found = [file for source in chosen if (file := read_memory(vault, user_id, source)) is not None]
         if any(hashlib.sha256(file.stored).hexdigest() != chosen[file.source] for file in found) or not found:
             raise UsageError("a chosen memory has changed or moved since: choose again what to delete")
+        for file in found:
+            refuse_uncommitted(vault, folder / file.source, file.stored)
         return Plan(tuple(file.memory.id for file in found), [_draft(user_id, found, author)])
 
     written = write(vault, user_id, [folder / source for source in chosen], decide)

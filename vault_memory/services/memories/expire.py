@@ -67,17 +67,19 @@ def _moving(
     vault: Vault, user_id: str, rows: Sequence[MemoryRow], why: str, *, is_forced: bool
 ) -> tuple[list[Draft], tuple[str, ...]]:
     """The commit that moves memories into the archive, and their ids; of those that somebody has given more time
-    meanwhile none, unless it `is_forced`: then they expire now."""
+    meanwhile none, unless it `is_forced`: then they expire now. A note that is in no commit stays: it may be withheld
+    because of a secret, which would be committed under the other name."""
     changes: list[FileChange] = []
     moved: list[MemoryFile] = []
-    now = vault.now()
+    now, folder = vault.now(), layout.user_dir(user_id)
     for row in rows:
         file = read_memory(vault, user_id, row.source)
         is_expired = file is not None and file.memory.expires_at is not None and file.memory.expires_at <= now
         if file is None or not (is_expired or is_forced):
             continue
+        if not vault.history.is_kept(folder / file.source, file.stored):
+            continue
         stored = file.stored if is_expired else _expired_now(vault, file)
-        folder = layout.user_dir(user_id)
         changes.append(FileChange(folder / file.source, file.stored, None))
         changes.append(FileChange(folder / _free_source(vault, user_id, file), None, stored))
         moved.append(file)

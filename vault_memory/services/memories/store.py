@@ -176,19 +176,11 @@ def without_secrets(memory: Memory) -> tuple[Memory, Mapping[str, int]]:
         return redacted.text
 
     content = kept(memory.content)
-    in_content = dict(counts)
-    if in_content and not any(map(str.isalnum, _LEFT_OUT.sub("", content))):
+    if counts and not any(map(str.isalnum, _LEFT_OUT.sub("", content))):
         raise UsageError(
-            f"nothing of this may be a memory: it is private ({', '.join(in_content)}); what is said in a conversation "
+            f"nothing of this may be a memory: it is private ({', '.join(counts)}); what is said in a conversation "
             "stays in its record"
         )
-    return (
-        replace(
-            memory,
-            content=content,
-            title=kept(memory.title),
-            tags=tuple(map(kept, memory.tags)),
-            metadata={kept(key): kept(value) for key, value in memory.metadata.items()},
-        ),
-        in_content,
-    )
+    tags, metadata = tuple(map(kept, memory.tags)), {kept(key): kept(value) for key, value in memory.metadata.items()}
+    left_out = dict(counts)  # the title is mostly the beginning of the content, and would count twice
+    return replace(memory, content=content, title=kept(memory.title), tags=tags, metadata=metadata), left_out
