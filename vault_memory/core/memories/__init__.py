@@ -1,5 +1,5 @@
 """Typed memories: one in a note, `memories/<id>-<slug>.md`, and what makes one weigh more than another when it is
-recalled."""
+recalled; also everyday categories (drink, pet, instrument), by which one that names a thing answers for its kind."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from vault_memory.lazy import lazy_exports
 
 if TYPE_CHECKING:
+    from vault_memory.core.memories import categories
     from vault_memory.core.memories.note import (
         ARCHIVED,
         DEFAULT_IMPORTANCE,
@@ -35,6 +36,7 @@ __all__ = [
     "Memory",
     "Score",
     "TYPES",
+    "categories",
     "checked_metadata",
     "checked_type",
     "decode",
