@@ -60,15 +60,16 @@ def recall(
     if not vault.is_user(layout.check_user_id(user_id)):
         return Recollection()
     result = search(vault, user_id, replace(asked, top_k=min(MAX_TOP_K, 3 * top_k + SPARE_HITS)))
+    hits = {hit.source: hit for hit in reversed(result.hits)}  # of a note its best passage
     now, counts = vault.now(), accesses(vault, user_id)
-    best: dict[str, Recalled] = {}
-    for hit in result.hits:
-        memory = None if hit.source in best else _memory_of(vault, hit)
-        if memory is not None and (history or not memory.is_past(now)):
-            used = memory.access_count + counts.get(memory.id, 0)
-            score = memories.score(replace(memory, access_count=used), hit.score, now)
-            best[hit.source] = _recalled(memory, used, score, hit)
-    found = sorted(best.values(), key=lambda each: -each.score)[:top_k]
+    weighed: list[Recalled] = []
+    for source, hit in hits.items():
+        memory = _memory_of(vault, user_id, source)
+        if memory is None or (memory.is_past(now) and not history):
+            continue
+        memory = replace(memory, access_count=memory.access_count + counts.get(memory.id, 0))
+        weighed.append(_recalled(user_id, source, memory, memories.score(memory, hit.score, now), hit))
+    found = sorted(weighed, key=lambda each: -each.score)[:top_k]
     degraded = list(result.degraded)
     try:
         note_accesses(vault, user_id, [each.id for each in found if not each.is_past(now)])
@@ -82,14 +83,14 @@ def recall_memory(vault: Vault, user_id: str, query: str, top_k: int = 3) -> Rec
     return recall(vault, user_id, query, top_k=top_k)
 
 
-def _memory_of(vault: Vault, hit: Hit) -> Memory | None:
+def _memory_of(vault: Vault, user_id: str, source: str) -> Memory | None:
     """The memory as its note is now; None where that is gone."""
-    stored = files.read(vault.path(hit.scope, hit.source))
-    return memories.decode(stored.decode("utf-8", "replace"), PurePosixPath(hit.source).stem) if stored else None
+    stored = files.read(vault.path(user_id, source))
+    return memories.decode(stored.decode("utf-8", "replace"), PurePosixPath(source).stem) if stored else None
 
 
-def _recalled(memory: Memory, used: int, score: memories.Score, hit: Hit) -> Recalled:
-    own = {each.name: getattr(memory, each.name) for each in fields(Memory)} | {"access_count": used}
-    path = layout.user_dir(hit.scope) / hit.source
+def _recalled(user_id: str, source: str, memory: Memory, score: memories.Score, hit: Hit) -> Recalled:
+    own = {each.name: getattr(memory, each.name) for each in fields(Memory)}
     explain = {**score.explained(), "search": dict(hit.explain)}
+    path = layout.user_dir(user_id) / source
     return Recalled(**own, score=round(score.total, 6), explain=explain, path=str(path))
