@@ -97,3 +97,36 @@ def test_a_recall_that_cannot_be_counted_is_told(vault: Vault) -> None:
     with files.lock(vault.root / ".vault-memory/recalls/alice.lock", 1, vault.root):
         found = recall(vault, "alice", "tea")
     assert len(found) == 1 and "not counted" in found.degraded[0]
+
+
+CROWD = [
+    *("我喜歡坐靠窗的位子", "我喜歡雨天待在家裡", "我喜歡慢慢來", "我喜歡先聽壞消息", "我喜歡開窗睡覺"),
+    *("我喜歡用便條紙記事", "我喜歡一個人旅行", "我喜歡安靜", "我喜歡早起", "我喜歡把桌面收乾淨"),
+    *(f"第 {number} 個會議改到星期五下午" for number in range(39)),
+]
+"""With the memory that answers 50, of which ten begin alike."""
+
+
+@pytest.mark.parametrize(
+    ("said", "asked"),
+    [
+        ("我喜欢咖啡", "我喜欢什么饮料"),
+        ("我養了一隻柴犬", "我有什麼寵物"),
+        ("週末都去打羽毛球", "我平常做什麼運動"),
+        ("我會彈吉他", "我會什麼樂器"),
+        ("I play the cello", "which instrument do I play"),
+        ("我搭捷運上班", "我用什麼交通工具通勤"),
+        ("最喜歡的是墨綠", "我喜歡什麼顏色"),
+        ("I love ramen", "what food do I like"),
+        ("我是護理師", "我的職業是什麼"),
+        ("我愛看驚悚片", "我喜歡哪種電影"),
+    ],
+)
+def test_who_asks_for_a_kind_gets_the_thing(vault: Vault, said: str, asked: str) -> None:
+    """E10: offline, among 50 other memories of which ten begin 我喜歡."""
+    folder = vault.root / "memory/alice/memories"
+    folder.mkdir(parents=True)
+    for number, text in enumerate(CROWD):
+        (folder / f"c{number}.md").write_text(f"{text}\n", encoding="utf-8")
+    store_memory(vault, "alice", said, "preference")
+    assert contents(recall(vault, "alice", asked))[0] == said
