@@ -86,6 +86,15 @@ def test_what_has_changed_since_is_not_deleted(vault: Vault, home: Home) -> None
     assert path.read_text("utf-8").endswith("and hot\n")
 
 
+def test_all_or_none_is_deleted(vault: Vault, home: Home) -> None:
+    tea, car = (remember(vault, "alice", text) for text in ("tea is nice", "the car is nice"))
+    code = prepare_deletion(vault, "alice", query="nice").code
+    (home.path / home.file(tea).source).rename(home.path / "memories/moved.md")
+    with pytest.raises(UsageError, match="moved"):
+        delete_memories(vault, "alice", code)
+    assert home.file(car).memory.content == "the car is nice"
+
+
 def test_a_note_that_is_in_no_commit_is_not_deleted(vault: Vault, home: Home) -> None:
     tea = remember(vault, "alice", "tea is nice")
     path = home.path / home.file(tea).source

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from tests.conftest import Clock
 from tests.services.memories.conftest import Home
@@ -67,6 +67,22 @@ def test_who_gives_it_more_time_keeps_it(vault: Vault, home: Home, clock: Clock)
     path.write_text(path.read_text("utf-8").replace("2026-02-06", "2027-02-06"), "utf-8")
     assert expire_memories(vault, "alice") == ()
     assert ids(recall(vault, "alice", "tea")) == [memory_id]
+
+
+def test_who_gives_it_more_time_at_the_last_moment_keeps_it(vault: Vault, home: Home, clock: Clock) -> None:
+    memory_id = store_memory(vault, "alice", "tea is nice")
+    path = home.path / home.file(memory_id).source
+    calls = 0
+
+    def now() -> datetime:
+        nonlocal calls
+        calls += 1
+        if calls == 1:  # the job has looked at all memories
+            path.write_text(path.read_text("utf-8").replace("2026-02-06", "2027-02-06"), "utf-8")
+        return clock.time + timedelta(days=8)
+
+    assert expire_memories(replace(vault, now=now), "alice") == () and calls > 2
+    assert path.exists() and "2027-02-06" in path.read_text("utf-8")
 
 
 def test_a_name_that_the_archive_has_is_not_overwritten(vault: Vault, home: Home, clock: Clock) -> None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import multiprocessing
 import re
+import sqlite3
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import closing
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -13,7 +15,8 @@ import pytest
 
 from tests.services.memories.conftest import Home
 from vault_memory.errors import InvalidId, UsageError
-from vault_memory.services.memories import expire_memories, remember, statistics, store, store_memory
+from vault_memory.services.admin import status
+from vault_memory.services.memories import expire_memories, list_memories, remember, statistics, store, store_memory
 from vault_memory.services.memories.store import draft
 from vault_memory.services.vault import Vault, open_vault
 
@@ -67,6 +70,16 @@ def test_off_the_record_nothing_is_kept(vault: Vault, home: Home) -> None:
     assert home.names() == [] and not vault.is_user("alice")
 
 
+def test_what_of_a_note_is_not_understood_is_reported(vault: Vault, home: Home) -> None:
+    """Bad input of the memories' issue: a note that a person has edited into nonsense is kept and reported."""
+    path = home.path / home.file(store_memory(vault, "alice", "tea is nice")).source
+    path.write_text("---\nimportance: very\n---\ntea\n", encoding="utf-8")
+    list_memories(vault, "alice")
+    (problem,) = status(vault, "alice").scopes[0].failed.values()
+    assert problem == "importance: 'very' is not a number from 0 to 1"
+    assert path.read_text("utf-8") == "---\nimportance: very\n---\ntea\n"
+
+
 @pytest.mark.parametrize("user_id", ["../bob", "a/b", "", "con"])
 def test_ids_are_checked(vault: Vault, user_id: str) -> None:
     with pytest.raises(InvalidId):
@@ -93,6 +106,16 @@ def test_the_least_important_goes_where_there_are_too_many(vault: Vault, home: H
     assert statistics(small, "alice").active == 3
     assert expire_memories(small, "alice") == ()
     assert home.is_clean()
+
+
+def test_an_index_that_cannot_be_read_keeps_no_memory_out(vault: Vault, home: Home) -> None:
+    small = replace(vault, config=replace(vault.config, memories_capacity=1))
+    store_memory(small, "alice", "tea is nice")
+    with closing(sqlite3.connect(home.path / "index.db")) as db:
+        db.execute("DROP TABLE memories")
+    memory_id = store_memory(small, "alice", "the car is red")
+    assert home.file(memory_id).memory.content == "the car is red"
+    assert len(expire_memories(small, "alice")) == 1 and len(home.names()) == 1
 
 
 def test_only_what_this_process_made_is_counted(vault: Vault) -> None:

@@ -11,7 +11,7 @@ from tests.conftest import Clock
 from vault_memory.adapters import files
 from vault_memory.errors import UsageError
 from vault_memory.services.memories import remember, store_memory
-from vault_memory.services.retrieval import recall, recall_memory
+from vault_memory.services.retrieval import SearchQuery, recall, recall_memory, search
 from vault_memory.services.vault import Vault
 
 
@@ -64,6 +64,15 @@ def test_what_is_important_recent_or_used_comes_first(vault: Vault, clock: Clock
     found = recall(vault, "alice", "tea")
     assert contents(found) == ["tea from the west!", "tea from the south", "tea from the north"]
     assert contents(recall(vault, "alice", "tea from the north"))[0] == "tea from the north"
+
+
+def test_of_a_long_memory_its_best_passage_counts(vault: Vault) -> None:
+    filler = "\n\n".join(f"第 {n} 件事和別的東西有關，說了很久也沒有結論，下次再談。" * 4 for n in range(30))
+    remember(vault, "alice", f"綠茶\n\n{filler}\n\n綠茶要用八十度的水泡三分鐘\n\n{filler[:3000]}\n\n水")
+    hits = search(vault, "alice", SearchQuery("綠茶用幾度的水", 20)).hits
+    assert len(hits) > 1 and hits[0].score > hits[-1].score
+    (found,) = recall(vault, "alice", "綠茶用幾度的水")
+    assert found.explain["relevance"] == pytest.approx(0.7 * hits[0].score, abs=1e-3)
 
 
 def test_at_most_so_many(vault: Vault) -> None:

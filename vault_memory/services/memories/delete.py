@@ -106,7 +106,7 @@ def delete_memories(vault: Vault, user_id: str, code: str, *, author: Author = A
 
     def decide() -> Plan[tuple[str, ...]]:
         found = [file for source in chosen if (file := read_memory(vault, user_id, source)) is not None]
-        if any(hashlib.sha256(file.stored).hexdigest() != chosen[file.source] for file in found) or not found:
+        if {file.source: hashlib.sha256(file.stored).hexdigest() for file in found} != chosen:
             raise UsageError("a chosen memory has changed or moved since: choose again what to delete")
         for file in found:
             refuse_uncommitted(vault, folder / file.source, file.stored)

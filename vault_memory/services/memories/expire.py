@@ -10,7 +10,7 @@ from pathlib import PurePosixPath
 from vault_memory.adapters.history import ASSISTANT, Draft, FileChange
 from vault_memory.adapters.index import MemoryRow
 from vault_memory.core import layout, memories, trailers
-from vault_memory.errors import UsageError
+from vault_memory.errors import Busy, IndexUnusable, UsageError
 from vault_memory.services.memories.files import MemoryFile, memory_rows, read_memory
 from vault_memory.services.vault import Vault
 from vault_memory.services.write import Plan, write
@@ -22,8 +22,9 @@ MAX_NAMED = 20
 def expire_memories(vault: Vault, user_id: str) -> tuple[str, ...]:
     """Move the user's expired memories into the archive, and of more than `memories.capacity` active ones those that
     matter least; return their ids. Raises `NotFound` for an unknown user, and what `write` raises."""
+    rows = memory_rows(vault, user_id)
     now = vault.now().timestamp()
-    due = [row for row in memory_rows(vault, user_id) if _is_due(row, now)]
+    due = [row for row in rows if _is_due(row, now)]
     index = vault.index(user_id)
     over = index.least_memories(now, max(index.active_memories(now) - vault.config.memories_capacity, 0))
     if not due and not over:
@@ -47,11 +48,14 @@ def overflow_drafts(vault: Vault, user_id: str, more: int) -> tuple[list[Draft],
     memories. None where that cannot be told now: the job does it later. The caller holds the user's lock."""
     if not more or not vault.is_user(user_id):
         return [], ()
-    now, index = vault.now().timestamp(), vault.index(user_id)
-    too_many = index.active_memories(now) + more - vault.config.memories_capacity
-    if too_many <= 0:
+    now = vault.now().timestamp()
+    try:
+        index = vault.index(user_id)
+        too_many = index.active_memories(now) + more - vault.config.memories_capacity
+        least = index.least_memories(now, too_many) if too_many > 0 else []
+    except (Busy, IndexUnusable):  # a memory is stored all the same
         return [], ()
-    return _moving(vault, user_id, index.least_memories(now, too_many), _too_many(vault), is_forced=True)
+    return _moving(vault, user_id, least, _too_many(vault), is_forced=True)
 
 
 def _too_many(vault: Vault) -> str:
