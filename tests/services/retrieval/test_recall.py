@@ -68,10 +68,10 @@ def test_what_is_important_recent_or_used_comes_first(vault: Vault, clock: Clock
 
 def test_of_a_long_memory_its_best_passage_counts(vault: Vault) -> None:
     filler = "\n\n".join(f"第 {n} 件事和別的東西有關，說了很久也沒有結論，下次再談。" * 4 for n in range(30))
-    remember(vault, "alice", f"部署\n\n{filler}\n\n部署要先問 Bob 拿權限\n\n{filler[:3000]}\n\n權限")
-    hits = search(vault, "alice", SearchQuery("部署要問誰拿權限", 20)).hits
+    remember(vault, "alice", f"quorum\n\n{filler}\n\nthe quorum needs seven votes\n\n{filler[:3000]}\n\nvotes")
+    hits = search(vault, "alice", SearchQuery("seven votes of the quorum", 20)).hits
     assert len(hits) > 1 and hits[0].score > hits[-1].score
-    (found,) = recall(vault, "alice", "部署要問誰拿權限")
+    (found,) = recall(vault, "alice", "seven votes of the quorum")
     assert found.explain["relevance"] == pytest.approx(0.7 * hits[0].score, abs=1e-3)
 
 
