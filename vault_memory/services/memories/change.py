@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -11,7 +12,7 @@ from vault_memory.core.memories import Memory
 from vault_memory.core.trailers import Trailers
 from vault_memory.errors import NotFound, UsageError
 from vault_memory.services.memories.files import MemoryFile, memory_files, read_memory
-from vault_memory.services.memories.store import Stored, memory_id, store, without_secrets
+from vault_memory.services.memories.store import Stored, memory_id, public, store
 from vault_memory.services.vault import Vault
 from vault_memory.services.write import Plan, write
 
@@ -64,27 +65,16 @@ def edit_memory(
         if current is None:
             raise NotFound(f"the memory {edited_id} is gone")
         before = current.memory
-        checked = memories.new_memory(
-            before.id,
-            before.content or "-",
-            before.type if memory_type is None else memory_type,
+        after = memories.changed(
+            replace(before, expires_at=None) if is_permanent else before,
             now,
-            importance=before.importance if importance is None else importance,
+            memory_type=memory_type,
+            title=title,
+            tags=tags,
+            importance=importance,
             ttl_days=ttl_days,
-            title=before.title if title is None else title,
-            tags=before.tags if tags is None else tags,
         )
-        kept = None if is_permanent else before.expires_at
-        after = replace(
-            before,
-            type=checked.type,
-            title=before.title if title is None else checked.title,
-            tags=before.tags if tags is None else checked.tags,
-            importance=checked.importance,
-            expires_at=kept if ttl_days is None else checked.expires_at,
-        )
-        public, left_out = without_secrets(replace(after, content="-", metadata={}))
-        if (public.title, public.tags) != (after.title, after.tags) or left_out:
+        if any(public(text, Counter()) != text for text in (title or "", *(tags or ()))):
             raise UsageError("the title or a tag would hold a secret or a private fact: say it without")
         text = memories.with_properties(current.text, before, after).encode("utf-8", "surrogateescape")
         if text == current.stored:

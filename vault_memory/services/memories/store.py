@@ -167,13 +167,7 @@ def without_secrets(memory: Memory) -> tuple[Memory, Mapping[str, int]]:
     def kept(value: Any) -> Any:
         if isinstance(value, list):
             return [kept(each) for each in value]
-        if not isinstance(value, str):
-            return value
-        public, private = without_private(value)
-        redacted = redact(public)
-        counts.update(private)
-        counts.update(redacted.counts)
-        return redacted.text
+        return public(value, counts) if isinstance(value, str) else value
 
     content = kept(memory.content)
     if counts and not any(map(str.isalnum, _LEFT_OUT.sub("", content))):
@@ -184,3 +178,12 @@ def without_secrets(memory: Memory) -> tuple[Memory, Mapping[str, int]]:
     tags, metadata = tuple(map(kept, memory.tags)), {kept(key): kept(value) for key, value in memory.metadata.items()}
     left_out = dict(counts)  # the title is mostly the beginning of the content, and would count twice
     return replace(memory, content=content, title=kept(memory.title), tags=tags, metadata=metadata), left_out
+
+
+def public(text: str, left_out: Counter[str]) -> str:
+    """The text without secrets and private facts, whose number by category is added to `left_out`."""
+    said, private = without_private(text)
+    redacted = redact(said)
+    left_out.update(private)
+    left_out.update(redacted.counts)
+    return redacted.text
