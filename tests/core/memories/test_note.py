@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from vault_memory.core import memories
@@ -61,6 +61,8 @@ def test_ids_have_a_prefix_the_time_and_something_random() -> None:
         ({"metadata": {"a": "x" * 70_000}}, "metadata"),
         ({"metadata": {"a": 10**200}}, "metadata"),
         ({"tags": map(str, range(6_000))}, "tags"),
+        ({"metadata": {"a": "x\x85"}}, "control"),
+        ({"metadata": {"a": float("nan")}}, "nan"),
     ],
 )
 def test_what_is_wrong_is_named(wrong: dict[str, Any], named: str) -> None:
@@ -115,6 +117,7 @@ TEXTS = st.text(alphabet=st.characters(exclude_categories=["Cs"]), max_size=40)
 NAMES = st.text(string.ascii_letters + " 我", min_size=1, max_size=9).filter(str.strip).map(str.strip)
 
 
+@example("0", "", [], 0.0, {"A": "\x85"})
 @given(TEXTS.filter(str.strip), TEXTS, st.lists(TEXTS, max_size=3), st.floats(0, 1), st.dictionaries(NAMES, TEXTS))
 def test_a_note_holds_its_memory(
     content: str, title: str, tags: list[str], importance: float, metadata: dict[str, str]

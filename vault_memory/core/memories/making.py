@@ -57,7 +57,7 @@ def new_memory(
         created_at=at,
         metadata=_checked_metadata(without_surrogates(dict(metadata or {}))),
     )
-    return changed(
+    made = changed(
         memory,
         at,
         memory_type=memory_type,
@@ -66,6 +66,9 @@ def new_memory(
         importance=importance,
         ttl_days=ttl_days,
     )
+    if decode(encode(made)).metadata != made.metadata:
+        raise UsageError("metadata holds control characters, or a number such as nan, which no property keeps as it is")
+    return made
 
 
 def changed(
