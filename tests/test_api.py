@@ -11,11 +11,20 @@ import threading
 import time
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import pytest
 
 import vault_memory
-from vault_memory import FeedbackCollector, MemoryManager, MemorySearchEngine, PreferenceExtractor, Skill, aio
+from vault_memory import (
+    FeedbackCollector,
+    MemoryManager,
+    MemorySearchEngine,
+    PreferenceExtractor,
+    SemanticMemory,
+    Skill,
+    aio,
+)
 from vault_memory.adapters.embedding import OfflineEmbedder
 from vault_memory.errors import InvalidId, NotAVault, NotFound, UsageError
 from vault_memory.services.indexing import embed
@@ -63,6 +72,34 @@ def test_the_three_lines_of_the_page(vault: Vault) -> None:
     names["chat"]("alice", "幫我做一個按鈕")
     assert "<user-profile>" not in asked[0] and "主題偏好：dark" in asked[1]
     assert "Human: 我喜歡暗色主題" in asked[1]
+
+
+def test_memories_by_the_designs_names(vault: Vault) -> None:
+    """B1, E1, E2, E3: store_memory, remember, recall and recall_memory, for a user named by an outside name, too."""
+    memory_id = vault_memory.store_memory(
+        vault, "alice", "部署前要跑完整測試", "lesson", skill_id="web-deploy", ttl_days=30
+    )
+    vault_memory.remember(vault, user_id="alice", content="Bob 有正式環境的權限")
+    found = vault_memory.recall(vault, "alice", "部署", "web-deploy", top_k=3, memory_types=["lesson"])
+    assert [each.id for each in found] == [memory_id] and found.degraded == []
+    assert found[0].memory_type == "lesson" and found[0].score > 0.5
+    assert [each.content for each in vault_memory.recall_memory(vault, "alice", "誰有权限")] == ["Bob 有正式環境的權限"]
+
+
+def test_the_designs_semantic_memory(vault: Vault) -> None:
+    """E1, E2, E3: the class of design 004, with its UUIDs."""
+    user_id = UUID("12345678-1234-5678-1234-567812345678")
+
+    async def use() -> None:
+        memory = SemanticMemory(vault.root)
+        memory_id = await memory.store_memory(user_id, "我喜歡咖啡", "preference", importance=0.6, ttl_days=None)
+        await memory.remember(user_id, "咖啡機在廚房")
+        assert memory_id in [each.id for each in await memory.recall(user_id, "咖啡", memory_types=["preference"])]
+        assert len(await memory.recall_memory(user_id, "咖啡")) == 2
+        assert await memory.recall("nobody", "咖啡") == []
+
+    asyncio.run(use())
+    assert vault.is_user(str(user_id))
 
 
 class DesignsProxy:

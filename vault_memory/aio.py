@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import functools
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from pathlib import Path
 from typing import Any, ParamSpec, Protocol, TypeVar, overload
+from uuid import UUID
 
 from vault_memory import api
 from vault_memory.api import VaultOptional
+from vault_memory.core.memories import DEFAULT_IMPORTANCE
 from vault_memory.services import vault
+from vault_memory.services.memories import IMPORTANT
+from vault_memory.services.retrieval import Recollection
 from vault_memory.services.vault import Vault
 
 P = ParamSpec("P")
@@ -49,4 +54,50 @@ get_conversation_history = _in_thread(api.get_conversation_history)
 backup_conversations_to_file = _in_thread(api.backup_conversations_to_file)
 user_profile = _in_thread(api.user_profile)
 set_preference = _in_thread(api.set_preference)
+store_memory = _in_thread(api.store_memory)
+remember = _in_thread(api.remember)
+recall = _in_thread(api.recall)
+recall_memory = _in_thread(api.recall_memory)
 validate_and_normalize = _in_thread(api.validate_and_normalize)
+
+
+class SemanticMemory:
+    """The design's memory service; `memory_dir` is the vault, or the `memory` folder in it (None: the one that is
+    found). A user is named by id, by an outside name, or by a UUID that is the id."""
+
+    def __init__(self, memory_dir: str | Path | None = None) -> None:
+        self.vault = api.vault_of(memory_dir)
+
+    async def store_memory(
+        self,
+        user_id: UUID | str,
+        content: str,
+        memory_type: str = "insight",
+        skill_id: str | None = None,
+        importance: float = DEFAULT_IMPORTANCE,
+        ttl_days: float | None = 7,
+        metadata: Mapping[str, Any] | None = None,
+    ) -> str:
+        """Store a memory and return its id; `vault_memory.store_memory` says more."""
+        given = (content, memory_type, skill_id, importance, ttl_days, metadata)
+        memory_id: str = await store_memory(self.vault, str(user_id), *given)
+        return memory_id
+
+    async def remember(self, user_id: UUID | str, content: str, importance: float = IMPORTANT) -> str:
+        """Remember a fact for good, because somebody asked for it."""
+        return await remember(self.vault, str(user_id), content, importance)
+
+    async def recall(
+        self,
+        user_id: UUID | str,
+        query: str,
+        skill_id: str | None = None,
+        top_k: int = 5,
+        memory_types: Sequence[str] | None = None,
+    ) -> Recollection:
+        """The memories that answer a query best, each with its score and `explain`."""
+        return await recall(self.vault, str(user_id), query, skill_id, top_k, memory_types)
+
+    async def recall_memory(self, user_id: UUID | str, query: str, top_k: int = 3) -> Recollection:
+        """`recall` of any memory, as an assistant's tool calls it."""
+        return await recall_memory(self.vault, str(user_id), query, top_k)

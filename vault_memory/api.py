@@ -22,7 +22,7 @@ from vault_memory.core import layout
 from vault_memory.core.payload import normalized
 from vault_memory.core.profile import Change
 from vault_memory.errors import EndpointError, NotAVault
-from vault_memory.services import profiles, turns
+from vault_memory.services import memories, profiles, retrieval, turns
 from vault_memory.services.indexing import Report, embed, reconcile
 from vault_memory.services.notes import Skill, newest_turns, record_files
 from vault_memory.services.retrieval import Mode, Prompt, SearchQuery, SearchResult
@@ -67,9 +67,9 @@ def _vault_optional(function: Callable[Concatenate[Vault, P], R]) -> VaultOption
         vault, rest = (args[0], args[1:]) if args and isinstance(args[0], Vault) else (kwargs.pop("vault", None), args)
         vault = vault or _found_vault()
         if user in kwargs:
-            kwargs[user] = vault.user_of(kwargs[user])
+            kwargs[user] = vault.user_of(str(kwargs[user]))
         elif rest:
-            rest = (vault.user_of(rest[0]), *rest[1:])
+            rest = (vault.user_of(str(rest[0])), *rest[1:])
         return function(vault, *rest, **kwargs)
 
     return call
@@ -156,13 +156,17 @@ record_turn = _vault_optional(turns.record_turn)
 second_look = _vault_optional(turns.second_look)
 user_profile = _vault_optional(profiles.user_profile)
 set_preference = _vault_optional(profiles.set_preference)
+store_memory = _vault_optional(memories.store_memory)
+remember = _vault_optional(memories.remember)
+recall = _vault_optional(retrieval.recall)
+recall_memory = _vault_optional(retrieval.recall_memory)
 
 
 class PreferenceExtractor:
     """The design's extractor; `memory_dir` is the vault, or the `memory` folder in it (None: the one that is found)."""
 
     def __init__(self, memory_dir: str | Path | None = None) -> None:
-        self.vault = _vault_of(memory_dir)
+        self.vault = vault_of(memory_dir)
 
     def extract_and_update(
         self, student_id: str, user_msg: str, assistant_msg: str, skill_used: str | None = None
@@ -193,7 +197,7 @@ class MemorySearchEngine:
         embedding_provider: str = "compute",
     ) -> None:
         is_asked = compute_client is not None and embedding_provider == "compute"
-        self.vault = _vault_of(memory_dir, compute_client if is_asked else None)
+        self.vault = vault_of(memory_dir, compute_client if is_asked else None)
 
     def search(self, student_id: str, query: str, top_k: int = 5, mode: Mode = "hybrid") -> Found:
         """Hits, best first: {content, source, score, line_range, kind, scope, explain}; none for an unknown user."""
@@ -218,7 +222,7 @@ class MemoryManager:
     """The design's manager of MEMORY.md, which also builds the prompt as one text."""
 
     def __init__(self, memory_dir: str | Path | None = None) -> None:
-        self.vault = _vault_of(memory_dir)
+        self.vault = vault_of(memory_dir)
 
     def update_memory(self, student_id: str, summary: str) -> bool:
         """Keep the summary of a task in MEMORY.md, `- 任務：…`, `- 模組：…`, `- 結果：…`; whether that changed it.
@@ -234,7 +238,7 @@ class FeedbackCollector:
     """The design's collector of adjustments. An adjustment that is made three times becomes a strong preference."""
 
     def __init__(self, memory_dir: str | Path | None = None) -> None:
-        self.vault = _vault_of(memory_dir)
+        self.vault = vault_of(memory_dir)
 
     def classify_adjustment(self, text: str) -> str | None:
         """The key of the preference in an adjustment; None if there is none."""
@@ -249,7 +253,8 @@ class FeedbackCollector:
         return feedback.record_adjustment(self.vault, self.vault.user_of(student_id), text, skill)
 
 
-def _vault_of(memory_dir: str | Path | None, client: ComputeClient | None = None) -> Vault:
+def vault_of(memory_dir: str | Path | None, client: ComputeClient | None = None) -> Vault:
+    """The vault that `memory_dir` names, itself or by its folder `memory` (None: the one that is found)."""
     embedder = ClientEmbedder(client) if client is not None else None
     if memory_dir is None:
         return open_vault(embedder=embedder) if embedder else _found_vault()

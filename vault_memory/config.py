@@ -203,6 +203,10 @@ class Config:
         sensitive="with archive.retention delete: how long packed months of conversation stay",
     )
 
+    memories_capacity: int = _field(
+        5_000, "most active memories of a user; with one more the least important expires", low=1, high=1_000_000
+    )
+
     schedule: dict[str, str] = _field(
         {},
         "when jobs run, by name: 03:00, an interval such as 15m, or off; see docs/daemon.md",
@@ -412,7 +416,7 @@ _FORMER_KEYS = {"git.conversations"}
 _FIELDS = {field.name: field for field in dataclasses.fields(Config) if field.metadata}
 _TYPES = get_type_hints(Config)
 # Each key of these tables is a setting; any other table is the value of one setting.
-_TABLES = ("git", "llm", "archive", "watch", "embedding", "search", "prompt", "serve", "upstream", "proxy")
+_TABLES = ("git", "llm", "archive", "memories", "watch", "embedding", "search", "prompt", "serve", "upstream", "proxy")
 _MAX_FILE_BYTES = 4 * reading.MAX_TOML_CHARS
 _SENSITIVE = [name for name, field in _FIELDS.items() if field.metadata["sensitive"]]
 _KEYS = {name: name.replace("_", ".", 1) if name.split("_")[0] in _TABLES else name for name in _FIELDS}

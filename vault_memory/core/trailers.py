@@ -32,7 +32,8 @@ class Trailers:
     `user` to `strength` describe one change of one preference. `source` is the line of the turn that caused it. The
     next three are commits: `undoes` was taken back, `conflict` lost against the newer value, `restores` has the file's
     content. `renamed_from` is the user's former id. `turn` is the digest of the turn's line, which names one turn on
-    every machine and under each id of its person; `source` does not, since each machine counts its own lines.
+    every machine and under each id of its person; `source` does not, since each machine counts its own lines. `memory`
+    is the id of the typed memory that a commit is about.
     """
 
     user: str | None = None
@@ -47,6 +48,7 @@ class Trailers:
     restores: str | None = None
     renamed_from: str | None = None
     turn: str | None = None
+    memory: str | None = None
 
     @classmethod
     def of_change(cls, user_id: str, change: Change, source: str = "") -> Trailers:

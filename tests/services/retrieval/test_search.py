@@ -4,7 +4,7 @@ import hashlib
 import json
 import random
 from collections.abc import Callable, Sequence
-from datetime import date
+from datetime import UTC, date, datetime
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -54,6 +54,9 @@ class World:
         self.config = Config(**settings)  # type: ignore[arg-type]
         self._folder = folder
         self._indexes: dict[str, SqliteIndex] = {}
+
+    def now(self) -> datetime:
+        return datetime(2026, 1, 30, tzinfo=UTC)
 
     def index(self, scope: str) -> SqliteIndex:
         return self._indexes.setdefault(scope, SqliteIndex(self._folder / f"{scope or '_shared'}.db"))
@@ -430,8 +433,8 @@ def test_a_fixed_weight_is_what_the_settings_say(tmp_path: Path) -> None:
 
 
 def test_what_vaults_give_is_enough(world: World) -> None:
-    """Search asks a vault for its settings, its embedder and its indexes, and for nothing else."""
-    least = SimpleNamespace(index=world.index, embedder=world.embedder, config=world.config)
+    """Search asks a vault for its settings, its embedder, its indexes and the time, and for nothing else."""
+    least = SimpleNamespace(index=world.index, embedder=world.embedder, config=world.config, now=world.now)
     found, same = search(least, "u", "tea").hits, search(world, "u", "tea").hits
     assert [hit.as_dict() for hit in found] == [hit.as_dict() for hit in same]
 

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 from vault_memory.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from vault_memory.adapters.index.base import FileState, Index, Space, Stats
+    from vault_memory.adapters.index.base import FileState, Index, MemoryRow, Space, Stats
     from vault_memory.adapters.index.database import remove_index, vec_library
     from vault_memory.adapters.index.sqlite import SqliteIndex
 
 __all__ = [
     "FileState",
     "Index",
+    "MemoryRow",
     "Space",
     "SqliteIndex",
     "Stats",
@@ -26,6 +27,7 @@ __getattr__ = lazy_exports(
     {
         "FileState": "base",
         "Index": "base",
+        "MemoryRow": "base",
         "Space": "base",
         "SqliteIndex": "sqlite",
         "Stats": "base",

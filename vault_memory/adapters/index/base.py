@@ -50,6 +50,24 @@ class Stats:
     pending: Mapping[str, int]
 
 
+class MemoryRow(NamedTuple):
+    """What the index knows of a typed memory. Times are seconds since 1970; `expires` is None for one that does not
+    expire. `until` is when it begins to be past: that, 0 for one that is superseded or archived, None for never."""
+
+    source: str
+    memory_id: str
+    type: str
+    title: str
+    importance: float
+    created: float
+    expires: float | None
+    until: float | None
+
+    def is_active(self, at: float) -> bool:
+        """Whether it answers at a time."""
+        return self.until is None or self.until > at
+
+
 class Index(Protocol):
     """One scope's index. Safe to use from several threads and processes; every write is one transaction.
 
@@ -149,6 +167,19 @@ class Index(Protocol):
         With `vectors_add_chunks=False` vectors add no chunks unless words found none. A space that the index does not
         hold finds nothing: vectors of two spaces are never compared.
         """
+        ...
+
+    def memories(self, ids: Collection[str] | None = None) -> list[MemoryRow]:
+        """The typed memories, past ones too, the oldest first; those with these ids (None: all)."""
+        ...
+
+    def active_memories(self, at: float) -> int:
+        """How many typed memories are not past at a time, in seconds since 1970."""
+        ...
+
+    def least_memories(self, at: float, limit: int) -> list[MemoryRow]:
+        """The `limit` memories that matter least of those that are not past then: of equally important ones the
+        oldest."""
         ...
 
     def stats(self) -> Stats: ...

@@ -9,6 +9,13 @@ CREATE TABLE files(
   tags TEXT NOT NULL, content_hash BLOB NOT NULL, size INTEGER NOT NULL, mtime_ns INTEGER NOT NULL,
   ctime_ns INTEGER NOT NULL, inode INTEGER NOT NULL, problem TEXT NOT NULL,
   resume TEXT NOT NULL);
+-- A typed memory (kind `memory`). Times are seconds since 1970. It is past from `until` on, which is when it expires, 0
+-- for one that is superseded or archived, and NULL for a lasting one.
+CREATE TABLE memories(
+  file_id INTEGER PRIMARY KEY REFERENCES files ON DELETE CASCADE, memory_id TEXT NOT NULL, type TEXT NOT NULL,
+  skill_id TEXT NOT NULL, importance REAL NOT NULL, created REAL NOT NULL, expires REAL, until REAL);
+CREATE INDEX memories_id ON memories(memory_id);
+CREATE INDEX memories_until ON memories(until);
 -- An id is never used again: matrices in memory, and whoever holds an id, may lag behind.
 CREATE TABLE chunks(
   chunk_id INTEGER PRIMARY KEY AUTOINCREMENT, file_id INTEGER NOT NULL REFERENCES files ON DELETE CASCADE,

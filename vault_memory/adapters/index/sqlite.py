@@ -15,8 +15,8 @@ from pathlib import Path
 import apsw
 
 from vault_memory.adapters.embedding import HTTP, OFFLINE, Embedder, Vector
-from vault_memory.adapters.index import database, judging, vectors, words
-from vault_memory.adapters.index.base import FileState, Space, Stats
+from vault_memory.adapters.index import database, judging, memories, vectors, words
+from vault_memory.adapters.index.base import FileState, MemoryRow, Space, Stats
 from vault_memory.adapters.index.database import Refuse, rows, value
 from vault_memory.adapters.index.outgoing import OutgoingTexts
 from vault_memory.adapters.scan import Stamp
@@ -143,7 +143,9 @@ class SqliteIndex:
             " ctime_ns=excluded.ctime_ns, inode=excluded.inode, problem=excluded.problem, resume=excluded.resume"
             " RETURNING file_id"
         )
-        return int(value(db, sql, row))
+        file_id = int(value(db, sql, row))
+        memories.put(db, file_id, document)
+        return file_id
 
     def _put_chunks(self, db: apsw.Connection, file_id: int, document: Document) -> None:
         """Replace a file's chunks from the document's first on. A chunk with unchanged text keeps its row, words and
@@ -262,6 +264,20 @@ class SqliteIndex:
         """Made at the first search: a process that only indexes holds no vectors in memory."""
         return vectors.NearestVectors()
 
+    # -- memories ------------------------------------------------------------------------------------------------------
+
+    def memories(self, ids: Collection[str] | None = None) -> list[MemoryRow]:
+        with self._open() as db:
+            return memories.find(db, ids)
+
+    def active_memories(self, at: float) -> int:
+        with self._open() as db:
+            return memories.count_active(db, at)
+
+    def least_memories(self, at: float, limit: int) -> list[MemoryRow]:
+        with self._open() as db:
+            return memories.least(db, at, limit)
+
     # -- search --------------------------------------------------------------------------------------------------------
 
     def search(
@@ -274,7 +290,7 @@ class SqliteIndex:
         vectors_add_chunks: bool = True,
     ) -> Candidates:
         with self._open() as db, _one_state(db):
-            condition = words.condition(only or Filter())
+            condition = words.condition(db, only or Filter())
             total = int(value(db, "SELECT value FROM meta WHERE key = 'chunks'"))
             others = tuple({other: None for synonyms in query.synonyms for other in synonyms.others})
             frequency = words.frequency(db, (*query.search_terms, *query.ranking_terms, *others))

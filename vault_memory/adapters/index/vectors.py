@@ -160,7 +160,7 @@ class NearestVectors:
             return Nearest({}, None)
         space_id, dimension = held[space]
         self._searches += 1
-        if database.vec_library() and (self._searches == 1 or only.sql):
+        if database.vec_library() and (self._searches == 1 or (only.sql and not only.is_excluding)):
             return _scan(db, space_id, quantised(vector, dimension), also, only, limit)
         made = str(value(db, "SELECT max(value) FROM meta WHERE key = 'made'"))
         with self._lock:
@@ -176,14 +176,16 @@ class NearestVectors:
 
 
 class Condition(NamedTuple):
-    """An SQL query of the chunk ids that may answer, and its values; empty lets all through."""
+    """An SQL query of the chunk ids that may answer, and its values; empty lets all through. `is_excluding`: of the few
+    that may not."""
 
     sql: str = ""
     values: tuple[object, ...] = ()
+    is_excluding: bool = False
 
     def on(self, column: str) -> str:
         """The test to append to a WHERE clause."""
-        return f"AND {column} IN ({self.sql})" if self.sql else ""
+        return f"AND {column} {'NOT ' * self.is_excluding}IN ({self.sql})" if self.sql else ""
 
 
 def _scan(db: apsw.Connection, space: int, query: bytes, also: Sequence[int], only: Condition, limit: int) -> Nearest:
@@ -310,7 +312,8 @@ class _Matrix:
         if limit:
             allowed = numpy.arange(len(cosines))
             if only.sql:
-                allowed = numpy.flatnonzero(numpy.isin(self.ids, [row[0] for row in rows(db, only.sql, only.values)]))
+                named = [row[0] for row in rows(db, only.sql, only.values)]
+                allowed = numpy.flatnonzero(numpy.isin(self.ids, named, invert=only.is_excluding))
             if len(allowed) > limit:
                 least = numpy.partition(cosines[allowed], -limit)[-limit]
                 allowed = allowed[cosines[allowed] >= least]

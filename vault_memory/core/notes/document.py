@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import date
 from functools import cache
 from itertools import takewhile
@@ -98,7 +98,8 @@ class Document:
     """One file, read. `problems` say in words what could not be read as it should be; the rest is indexed anyway.
 
     `chunks` begin with the file's chunk `first` (0-based): the chunks before it are as they were when the file was last
-    read. `resume` is for the next time; None: then the file has to be read from its beginning.
+    read. `resume` is for the next time; None: then the file has to be read from its beginning. `meta` is the front
+    matter.
     """
 
     source: str
@@ -110,6 +111,7 @@ class Document:
     problems: tuple[str, ...] = ()
     first: int = 0
     resume: Resume | None = None
+    meta: Mapping[str, Any] = field(default_factory=dict)
 
 
 def read(source: str, kind: str, data: bytes, resume: Resume | None = None) -> Document:
@@ -189,7 +191,9 @@ def _markdown(source: str, kind: str, data: bytes, text: str, problems: list[str
         beginning = _beginning(data, offset + second.body - 1)
         following = Resume(position + final[0], opening.start + offset, *beginning, title, offset, opening.above)
     day = _day(source, parsed.meta)
-    return Document(source, kind, title, day, parsed.tags, tuple(chunks), tuple(problems), position, following)
+    return Document(
+        source, kind, title, day, parsed.tags, tuple(chunks), tuple(problems), position, following, parsed.meta
+    )
 
 
 def _final_spans(spans: Sequence[_Span]) -> Iterator[int]:

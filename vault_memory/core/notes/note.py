@@ -88,6 +88,43 @@ def render(meta: Mapping[str, Any], body: str) -> str:
     return f"---\n{block}---\n{body}"
 
 
+def with_meta(text: str, changes: Mapping[str, Any]) -> str:
+    """The note with other values of some keys (None: without that key). Every other line stays as it stands, comments
+    too, unless its YAML is written in a way that only a whole new front matter can replace. Raises `ValueError` with
+    the reason for broken front matter.
+    """
+    block = split_front_matter(text.removeprefix("\ufeff"))
+    if block is None:
+        return render({key: value for key, value in changes.items() if value is not None}, text)
+    yaml, body = block
+    meta = load_yaml(yaml)
+    wanted = {**meta, **changes}
+    wanted = {key: value for key, value in wanted.items() if key not in changes or value is not None}
+    edited = yaml
+    for key, value in changes.items():
+        edited = _with_key(edited, key, value)
+    try:
+        is_as_wanted = load_yaml(edited) == wanted
+    except ValueError:
+        is_as_wanted = False
+    if not is_as_wanted:
+        return render(wanted, body)
+    start = text.index("\n") + 1
+    return text[:start] + edited + text[start + len(yaml) :]
+
+
+def _with_key(yaml: str, key: str, value: Any) -> str:
+    """A YAML mapping with another value of a key, whose lines go on as long as they are indented or list items."""
+    import yaml as library
+
+    end = "\r\n" if "\r\n" in yaml else "\n"
+    new = "" if value is None else library.safe_dump({key: value}, allow_unicode=True, width=10_000).replace("\n", end)
+    found = re.search(rf"^{re.escape(key)}[ \t]*:(?=\s)[^\n]*\n(?:[ \t-][^\n]*\n)*", yaml, re.MULTILINE)
+    if found:
+        return yaml[: found.start()] + new + yaml[found.end() :]
+    return yaml + ("" if not yaml or yaml.endswith("\n") else end) + new
+
+
 def split_front_matter(text: str) -> tuple[str, str] | None:
     """(YAML, body) when the first line is `---` and a later line, within `MAX_FRONT_MATTER_CHARS`, closes it."""
     first, newline, rest = text.partition("\n")

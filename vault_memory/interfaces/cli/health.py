@@ -69,6 +69,7 @@ def _print_status(current: Status) -> None:
         parts = [f"{scope.indexed:,} indexed"]
         parts += [f"{len(scope.pending):,} pending"] if scope.pending else []
         parts += [f"{len(scope.failed):,} failed"] if scope.failed else []
+        parts += [f"{scope.memories:,} memories"] if scope.memories else []
         parts += [f"{scope.vectors_pending:,} without vector"] if scope.vectors_pending else []
         echo(f"{scope.scope or '(shared)':<8} {', '.join(parts)}; index {scope.index_bytes / 1e6:.1f} MB")
         if scope.redactions:

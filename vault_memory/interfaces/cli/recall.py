@@ -59,6 +59,7 @@ _DAY = click.DateTime(["%Y-%m-%d"])
 @click.option("--since", metavar="YYYY-MM-DD", type=_DAY, help="Only notes of this day or later.")
 @click.option("--until", metavar="YYYY-MM-DD", type=_DAY, help="Only notes of this day or earlier.")
 @click.option("--tag", "tags", multiple=True, help="Only notes with this tag; if repeated, notes with all the tags.")
+@click.option("--history", is_flag=True, help="Past memories too: expired, replaced and archived ones.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.option("--explain", is_flag=True, help="Show why each hit was found.")
 @click.argument("query")
@@ -73,6 +74,7 @@ def search(
     since: datetime | None,
     until: datetime | None,
     tags: tuple[str, ...],
+    history: bool,
     as_json: bool,
     explain: bool,
     query: str,
@@ -84,7 +86,7 @@ def search(
 
     vault, user_id = context.open_for(user_id)
     days = since.date() if since else None, until.date() if until else None
-    result = find(vault, user_id, SearchQuery(query, top_k, mode, scope, kinds, *days, tags))
+    result = find(vault, user_id, SearchQuery(query, top_k, mode, scope, kinds, *days, tags, history=history))
     repeats = sum(len(hit.evidence.repeated_at) for hit in result.hits)
     if as_json:
         rows = [

@@ -48,7 +48,8 @@ class ScopeStatus:
     no vector, so they are found by their words only. `building` is the progress of the vectors of a model that searches
     do not use yet (`1,200 of 9,000 passages in space http:bge-m3`). `redactions` counts what was kept out of the user's
     files, by category. `turns_waiting` turns are in the record, and nothing was learned from them yet. `tracked_bytes`
-    are those of the files that a user has in git, without the archive; 0 for the shared notes.
+    are those of the files that a user has in git, without the archive; 0 for the shared notes. `memories` are the
+    user's active ones.
     """
 
     scope: str
@@ -64,6 +65,7 @@ class ScopeStatus:
     redactions: dict[str, int] = field(default_factory=dict)
     problem: str = ""
     turns_waiting: int = 0
+    memories: int = 0
 
 
 @dataclass(frozen=True)
@@ -134,7 +136,8 @@ def status(vault: Vault, user_id: str | None = None) -> Status:
     conflicts = told(lambda: open_conflicts(vault, to_search)) if is_judged else ()
     held_back = told(lambda: [w for w in withheld(vault) if user_id in (None, layout.scope_of(PurePosixPath(w.path)))])
     judging = filter(None, [extraction.problem()])
-    degraded = (*vault.config.waits(), *judging, *_degraded(scope_statuses, daemon, tally(vault)))
+    full = _full(scope_statuses, vault.config.memories_capacity)
+    degraded = (*vault.config.waits(), *judging, *full, *_degraded(scope_statuses, daemon, tally(vault)))
     refused = told(lambda: _refused_settings(vault))
     decided = told(lambda: decided_conflicts(vault)) if is_judged else ()
     notes = told(lambda: [*wrong_in_git(vault), *filter(None, [ignored_notes(vault)])])
@@ -222,10 +225,13 @@ def _scope(vault: Vault, scope: str) -> ScopeStatus:
     problems: dict[str, str] = {}
     stats: Stats | None = None
     problem = building = ""
+    memories = 0
+    now = vault.now().timestamp()
     try:
         if vault.index_path(scope).exists():
             index = vault.index(scope)
             known, problems, stats = index.stamps(), index.problems(), index.stats()
+            memories = index.active_memories(now)
             building = spaces.building(index, vault.embedder.space)
     except VaultMemoryError as error:
         problem = str(error)
@@ -233,7 +239,6 @@ def _scope(vault: Vault, scope: str) -> ScopeStatus:
     # A file that is read right after it was written is recorded without a time, so that it is read again. It is not
     # pending.
     pending = [s for s in (*change.added, *change.modified) if not _is_as_recorded(known.get(s), found.files[s])]
-    now = vault.now().timestamp()
     return ScopeStatus(
         scope,
         indexed=len(known),
@@ -252,6 +257,7 @@ def _scope(vault: Vault, scope: str) -> ScopeStatus:
         redactions=redactions(vault, scope) if scope != layout.SHARED else {},
         problem=problem,
         turns_waiting=turns_waiting(vault, scope) if scope != layout.SHARED else 0,
+        memories=memories,
     )
 
 
@@ -293,6 +299,16 @@ def too_large(scope: ScopeStatus) -> str:
         f"{layout.label(scope.scope)}: {size:.1f} MB of files, without archive and conversations, are above {most:.0f} "
         "MB: move old ones into its archive/ (limit 10 MB)"
     )
+
+
+def _full(scopes: tuple[ScopeStatus, ...], capacity: int) -> list[str]:
+    """A line for each user who has as many memories as may be."""
+    return [
+        f"{layout.label(scope.scope)}: {scope.memories:,} memories, and memories.capacity is {capacity:,}: with each "
+        "new one the least important expires, into archive/memories/"
+        for scope in scopes
+        if scope.memories >= capacity
+    ]
 
 
 def _degraded(scopes: tuple[ScopeStatus, ...], daemon: DaemonStatus, second_looks: Tally) -> list[str]:

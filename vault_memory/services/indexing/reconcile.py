@@ -14,11 +14,12 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
+from pathlib import PurePosixPath
 
 from vault_memory.adapters import scan
 from vault_memory.adapters.index import FileState, Index
 from vault_memory.adapters.scan import SourceStamp, Stamp
-from vault_memory.core import layout
+from vault_memory.core import layout, memories
 from vault_memory.core.notes import Document, Resume, document
 from vault_memory.errors import HistoryError, IndexUnusable
 from vault_memory.services.indexing import spaces
@@ -295,7 +296,12 @@ class _Run:
         return False
 
     def _document(self, source: str, content: scan.Content, resume: Resume | None = None) -> Document:
-        return document.read(source, layout.kind_of(layout.Place(self.scope, source)), content.data, resume)
+        kind = layout.kind_of(layout.Place(self.scope, source))
+        found = document.read(source, kind, content.data, resume)
+        if kind != "memory" or found.problems:
+            return found
+        body = "\n".join(chunk.text for chunk in found.chunks)
+        return replace(found, problems=memories.read(found.meta, body, PurePosixPath(source).stem).problems)
 
     def _append(self, source: str, content: scan.Content, state: FileState, before: FileState) -> bool:
         """Index the end of a file if only that has changed since `before`, as of a log; whether that was done."""

@@ -1,4 +1,5 @@
-"""Finds what is remembered: search, search in a separate process, the prompt for a request, the search benchmark."""
+"""Finds what is remembered: search, recall of typed memories, search in a separate process, the prompt for a request,
+the search benchmark."""
 
 from __future__ import annotations
 
@@ -9,6 +10,7 @@ from vault_memory.lazy import lazy_exports
 if TYPE_CHECKING:
     from vault_memory.services.retrieval.bench import bench
     from vault_memory.services.retrieval.build_prompt import Memory, Prompt, build_enhanced_prompt, build_memory
+    from vault_memory.services.retrieval.recall import Recalled, Recollection, recall, recall_memory
     from vault_memory.services.retrieval.search import Mode, Scope, SearchQuery, SearchResult, refresh, search
     from vault_memory.services.retrieval.search_process import SearchProcess
 
@@ -16,6 +18,8 @@ __all__ = [
     "Memory",
     "Mode",
     "Prompt",
+    "Recalled",
+    "Recollection",
     "Scope",
     "SearchProcess",
     "SearchQuery",
@@ -23,6 +27,8 @@ __all__ = [
     "bench",
     "build_enhanced_prompt",
     "build_memory",
+    "recall",
+    "recall_memory",
     "refresh",
     "search",
 ]
@@ -33,6 +39,8 @@ __getattr__ = lazy_exports(
         "Memory": "build_prompt",
         "Mode": "search",
         "Prompt": "build_prompt",
+        "Recalled": "recall",
+        "Recollection": "recall",
         "Scope": "search",
         "SearchProcess": "search_process",
         "SearchQuery": "search",
@@ -40,6 +48,8 @@ __getattr__ = lazy_exports(
         "bench": "bench",
         "build_enhanced_prompt": "build_prompt",
         "build_memory": "build_prompt",
+        "recall": "recall",
+        "recall_memory": "recall",
         "refresh": "search",
         "search": "search",
     },

@@ -13,6 +13,7 @@ import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -140,6 +141,10 @@ class DatasetVault:
         self.folder, self.scratch, self.embedder, self.config = folder, scratch, embedder, config
         self._indexes: dict[str, SqliteIndex] = {}
         self._lines: dict[str, _Lines] = {}
+
+    def now(self) -> datetime:
+        """The time of the question."""
+        return datetime.now().astimezone()
 
     def former_embedder(self, space: str) -> None:
         """No settings change in the middle of a benchmark."""

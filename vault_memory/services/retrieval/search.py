@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import date
+from datetime import date, datetime
 from typing import Any, Literal, Protocol, get_args
 
 from vault_memory.adapters.embedding import LOCAL, OFFLINE, Embedder, OfflineEmbedder, Vector
@@ -37,7 +37,8 @@ OFFLINE_WEIGHT = 0.05
 class SearchQuery:
     """What to search for: `top_k` (1 to 100) passages that answer `text`, from notes of these kinds, of the days from
     `since` to `until` (inclusive) and with all these tags. Of a scope where nothing fits as well as `min_fit` (0: as
-    badly as may be) there are none; only `hybrid` asks for that. Raises `UsageError`."""
+    badly as may be) there are none; only `hybrid` asks for that. With `memory_types` or `skill_id` only typed memories
+    of these answer. Past ones (expired, superseded, archived) answer only with `history`. Raises `UsageError`."""
 
     text: str
     top_k: int = 5
@@ -48,6 +49,9 @@ class SearchQuery:
     until: date | None = None
     tags: tuple[str, ...] = ()
     min_fit: float = floor.MIN_FIT
+    memory_types: tuple[str, ...] = ()
+    skill_id: str | None = None
+    history: bool = False
 
     def __post_init__(self) -> None:
         if not 1 <= self.top_k <= MAX_TOP_K:
@@ -61,10 +65,17 @@ class SearchQuery:
         """The scopes of the vault that a search for this user reads."""
         return [*([user_id] if self.scope != "shared" else []), *([layout.SHARED] if self.scope != "user" else [])]
 
-    @property
-    def filter(self) -> Filter:
-        """Which notes may answer."""
-        return Filter(tuple(self.kinds), self.since, self.until, tuple(tag.lstrip("#") for tag in self.tags))
+    def filter(self, at: datetime) -> Filter:
+        """Which notes may answer at a time."""
+        return Filter(
+            tuple(self.kinds),
+            self.since,
+            self.until,
+            tuple(tag.lstrip("#") for tag in self.tags),
+            tuple(self.memory_types),
+            self.skill_id,
+            None if self.history else at.timestamp(),
+        )
 
 
 @dataclass(frozen=True)
@@ -133,6 +144,9 @@ class Searchable(Protocol):
 
     @property
     def embedder(self) -> Embedder: ...
+
+    @property
+    def now(self) -> Callable[[], datetime]: ...
 
     def former_embedder(self, space: str) -> Embedder | None: ...
 
@@ -218,7 +232,7 @@ def _search_scope(
     vector = vectors.of(index, query.mode)
     is_lexical = query.mode == "hybrid" and vector is not None and _is_lexical(vault, vector[0])
     candidates = index.search(
-        terms, vector, query.filter, max(MAX_CANDIDATES, query.top_k), vectors_add_chunks=not is_lexical
+        terms, vector, query.filter(vault.now()), max(MAX_CANDIDATES, query.top_k), vectors_add_chunks=not is_lexical
     )
     scored = rank.score_segments(query.text, terms, candidates)
     fit = 1.0  # who asks for words or vectors alone wants to see what they give

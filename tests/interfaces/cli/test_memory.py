@@ -1,0 +1,106 @@
+"""Typed memories by the command line, as a person uses them."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.conftest import Cli
+
+CROWD = [*(f"我喜歡第 {n} 種顏色的襪子" for n in range(10)), *(f"第 {n} 個會議改到星期五下午" for n in range(40))]
+
+
+def test_a_memory_from_adding_to_deleting(cli: Cli) -> None:
+    """B1, B6, B9, E1, E3, E8: add, recall, list, show, edit, delete, stats."""
+    memory_id = cli(
+        "memory", "add", "--user", "alice", "用 JWT 登入，因為手機版沒有 cookie", "--type", "decision"
+    ).strip()
+    assert memory_id.startswith("mem_")
+    assert "Vault-Memory: " + memory_id in cli.git("log", "-1", "--format=%B")
+    for text in CROWD[:12]:
+        cli("memory", "add", "--user", "alice", text)
+    found = cli.json("recall", "--user", "alice", "登录为什么用 JWT")["memories"]
+    assert found[0]["id"] == memory_id and found[0]["type"] == "decision"
+    parts = [value for key, value in found[0]["explain"].items() if key != "search"]
+    assert sum(parts) == pytest.approx(found[0]["score"], abs=1e-3)
+    assert "reinforcement=" in cli("recall", "--user", "alice", "JWT", "--explain")
+
+    assert len(cli.json("memory", "list", "--user", "alice")) == 13
+    assert [row["id"] for row in cli.json("memory", "list", "--user", "alice", "--type", "decision")] == [memory_id]
+    assert "手機版沒有 cookie" in cli("memory", "show", "--user", "alice", memory_id)
+
+    cli("memory", "edit", "--user", "alice", memory_id, "--importance", "0.9", "--tag", "auth")
+    new = cli("memory", "edit", "--user", "alice", memory_id, "--content", "改用 session 登入，JWT 太難撤銷").strip()
+    assert new != memory_id
+    (shown,) = cli.json("memory", "show", "--user", "alice", new)
+    assert (shown["supersedes"], shown["importance"], shown["tags"]) == (memory_id, 0.9, ["auth"])
+    assert [row["id"] for row in cli.json("recall", "--user", "alice", "JWT")["memories"]] == [new]
+    both = {row["id"] for row in cli.json("recall", "--user", "alice", "JWT", "--history")["memories"]}
+    assert both == {memory_id, new}
+    assert memory_id not in cli("search", "--user", "alice", "JWT")
+    assert memory_id in cli("search", "--user", "alice", "JWT", "--history")
+
+    chosen = cli.json("memory", "delete", "--user", "alice", "--query", "JWT")
+    assert set(chosen["ids"]) == both and len(chosen["preview"]) == 2
+    assert len(cli.json("memory", "list", "--user", "alice", "--type", "decision")) == 1
+    assert "no deletion waits" in cli("memory", "delete", "--user", "alice", "--code", "AAAAAA", code=2)
+    assert f"deleted {new}" in cli("memory", "delete", "--user", "alice", "--code", chosen["confirmCode"])
+    assert cli.json("memory", "list", "--user", "alice", "--type", "decision", "--history") == []
+
+    stats = cli.json("memory", "stats", "--user", "alice")
+    assert (stats["memories"], stats["past"], stats["memoriesCreated"]) == (12, 0, 0)
+    assert "12 active of 5,000" in cli("memory", "stats", "--user", "alice")
+    assert cli.git("status", "--porcelain") == ""
+
+
+def test_the_job_and_the_limit_are_told(cli: Cli) -> None:
+    """E8: never silently: the command, the log and `status` say what had to go."""
+    first = cli("memory", "add", "--user", "alice", "tea one", "--importance", "0.1").strip()
+    environ = {"VAULT_MEMORY_MEMORIES_CAPACITY": "1"}
+    done = cli.run("memory", "add", "--user", "alice", "tea two", **environ)
+    assert f"expired, as 1 are kept: {first}" in done.stderr
+    assert "archive 1 memory, over the 1 that are kept" in cli("log", "-n", "3")
+    assert "1 memories, and memories.capacity is 1" in cli.run("status", **environ).stdout
+    assert "nothing has expired" in cli("heartbeat", "--now", "memories")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["add", "--user", "alice", "--type", "secret", "x"], "secret"),
+        (["add", "--user", "alice", " "], "empty"),
+        (["add", "--user", "alice", "--importance", "7", "x"], "7"),
+        (["add", "--user", "alice", "--ttl-days", "-1", "x"], "-1"),
+        (["add", "--user", "../bob", "x"], "../bob"),
+        (["add", "--user", "alice", "我有糖尿病"], "health"),
+        (["edit", "--user", "alice", "mem_1_x"], "name what to change"),
+        (["edit", "--user", "alice", "mem_1_x", "--permanent", "--ttl-days", "3"], "either"),
+        (["delete", "--user", "alice"], "in one way"),
+        (["delete", "--user", "alice", "--code", "ABCDEF", "mem_1_x"], "alone"),
+    ],
+)
+def test_a_wrong_call_is_told(cli: Cli, words: list[str], said: str) -> None:
+    """Bad input of the memories' issue."""
+    assert said in cli("memory", *words, code=2)
+
+
+def test_nobody_and_nothing(cli: Cli) -> None:
+    assert "'carol'" in cli("recall", "--user", "carol", "tea", code=1)
+    assert "'carol'" in cli("memory", "list", "--user", "carol", code=1)
+    cli("memory", "add", "--user", "alice", "tea is nice")
+    assert "nothing is remembered of that" in cli("recall", "--user", "alice", "zeppelin")
+    assert "no memory 'mem_1_x'" in cli("memory", "show", "--user", "alice", "mem_1_x", "--json", code=1)
+    (cli.folder / "vault-memory.toml").write_text('format = 1\noff_record = ["alice"]\n', encoding="utf-8")
+    assert "off the record" in cli("memory", "add", "--user", "alice", "coffee is nice")
+
+
+def test_a_note_edited_into_nonsense_is_kept_and_reported(cli: Cli) -> None:
+    """Bad input of the memories' issue: kept, reported, and nothing fails of it."""
+    memory_id = cli("memory", "add", "--user", "alice", "tea is nice").strip()
+    (note,) = (cli.folder / "memory/alice/memories").iterdir()
+    note.write_text("---\ntype: seldom\nimportance: very\nexpires_at: soon\n---\ntea is hot\n", encoding="utf-8")
+    assert "tea is hot" in cli("recall", "--user", "alice", "tea")
+    assert "importance: 'very' is not a number from 0 to 1" in cli.run("status").stdout
+    cli("memory", "edit", "--user", "alice", memory_id, "--title", "Tea")
+    assert note.read_text("utf-8") == (
+        "---\ntype: seldom\nimportance: very\nexpires_at: soon\ntitle: Tea\n---\ntea is hot\n"
+    )

@@ -1,0 +1,41 @@
+"""A vault with memories of alice's."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from vault_memory.adapters.git import LogEntry
+from vault_memory.services.memories import MemoryFile, memory_files
+from vault_memory.services.vault import Vault
+
+
+@dataclass
+class Home:
+    """Alice's folder, and what git says of it."""
+
+    vault: Vault
+
+    @property
+    def path(self) -> Path:
+        return self.vault.root / "memory/alice"
+
+    def names(self, folder: str = "memories") -> list[str]:
+        return sorted(path.name for path in (self.path / folder).glob("*"))
+
+    def file(self, memory_id: str) -> MemoryFile:
+        (found,) = memory_files(self.vault, "alice", [memory_id])
+        return found
+
+    def log(self, limit: int = 20) -> list[LogEntry]:
+        return self.vault.history.log(limit=limit)
+
+    def is_clean(self) -> bool:
+        return not [*self.vault.history.uncommitted()]
+
+
+@pytest.fixture
+def home(vault: Vault) -> Home:
+    return Home(vault)

@@ -1,0 +1,124 @@
+"""E2, E8: memories expire at once, and go to the archive."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+from tests.conftest import Clock
+from tests.services.memories.conftest import Home
+from tests.services.test_person_edits import git
+from vault_memory.services.admin import status
+from vault_memory.services.daemon import heartbeat
+from vault_memory.services.memories import expire_memories, list_memories, remember, store_memory
+from vault_memory.services.retrieval import SearchQuery, build_enhanced_prompt, recall, search
+from vault_memory.services.vault import Vault
+
+
+def ids(found: list) -> list[str]:
+    return [each.id for each in found]
+
+
+def test_from_the_moment_it_expires_it_is_not_recalled(vault: Vault, home: Home, clock: Clock) -> None:
+    """E2, E3: before any job has run, in recall, search and prompts."""
+    memory_id = store_memory(vault, "alice", "綠茶的罐子在廚房左邊的櫃子", ttl_days=7)
+    assert ids(recall(vault, "alice", "綠茶的罐子")) == [memory_id]
+    clock.time += timedelta(days=7)
+    assert ids(recall(vault, "alice", "綠茶的罐子")) == []
+    assert search(vault, "alice", SearchQuery("綠茶的罐子")).hits == []
+    assert "左邊的櫃子" not in build_enhanced_prompt(vault, "alice", "綠茶的罐子").text
+    assert ids(recall(vault, "alice", "綠茶的罐子", history=True)) == [memory_id]
+    assert list_memories(vault, "alice") == [] and len(list_memories(vault, "alice", history=True)) == 1
+
+
+def test_a_job_moves_it_to_the_archive(vault: Vault, home: Home, clock: Clock) -> None:
+    """E8: found with history only, told by the job and in the commit."""
+    memory_id = store_memory(vault, "alice", "綠茶的罐子在廚房左邊的櫃子")
+    kept = remember(vault, "alice", "紅茶的罐子在右邊")
+    before = home.file(memory_id).stored
+    clock.time += timedelta(days=8)
+    (outcome,) = heartbeat(vault, "memories", force=True)
+    assert outcome.ok and outcome.said == f"memory/alice: 1 archived ({memory_id})"
+    assert home.names("archive/memories") == [f"{memory_id}-綠茶的罐子在廚房左邊的櫃子.md"]
+    assert home.names() == [home.file(kept).source.rpartition("/")[2]]
+    assert home.file(memory_id).stored == before
+    assert home.log()[0].subject == "memories(alice): archive 1 memory, expired" and home.is_clean()
+    assert ids(recall(vault, "alice", "綠茶的罐子")) == [kept]
+    assert memory_id in ids(recall(vault, "alice", "綠茶的罐子", history=True))
+    (again,) = heartbeat(vault, "memories", force=True)
+    assert again.said == "recalls of 1 memory counted"
+
+
+def test_many_at_once_are_no_mass_deletion(vault: Vault, home: Home, clock: Clock) -> None:
+    for n in range(8):
+        store_memory(vault, "alice", f"word{n}")
+    clock.time += timedelta(days=8)
+    assert len(expire_memories(vault, "alice")) == 8
+    assert home.names() == [] and len(home.names("archive/memories")) == 8
+    state = status(vault, "alice")
+    assert state.scopes[0].held == () and not state.unhealthy
+    assert len(list_memories(vault, "alice", history=True)) == 8
+
+
+def test_who_gives_it_more_time_keeps_it(vault: Vault, home: Home, clock: Clock) -> None:
+    memory_id = store_memory(vault, "alice", "tea is nice")
+    path = home.path / home.file(memory_id).source
+    clock.time += timedelta(days=8)
+    path.write_text(path.read_text("utf-8").replace("2026-02-06", "2027-02-06"), "utf-8")
+    assert expire_memories(vault, "alice") == ()
+    assert ids(recall(vault, "alice", "tea")) == [memory_id]
+
+
+def test_who_gives_it_more_time_at_the_last_moment_keeps_it(vault: Vault, home: Home, clock: Clock) -> None:
+    memory_id = store_memory(vault, "alice", "tea is nice")
+    path = home.path / home.file(memory_id).source
+    calls = 0
+
+    def now() -> datetime:
+        nonlocal calls
+        calls += 1
+        if calls == 1:  # the job has looked at all memories
+            path.write_text(path.read_text("utf-8").replace("2026-02-06", "2027-02-06"), "utf-8")
+        return clock.time + timedelta(days=8)
+
+    assert expire_memories(replace(vault, now=now), "alice") == () and calls > 2
+    assert path.exists() and "2027-02-06" in path.read_text("utf-8")
+
+
+def test_a_name_that_the_archive_has_is_not_overwritten(vault: Vault, home: Home, clock: Clock) -> None:
+    memory_id = store_memory(vault, "alice", "tea is nice")
+    name = home.names()[0]
+    (home.path / "archive/memories").mkdir(parents=True)
+    (home.path / "archive/memories" / name).write_text("mine\n", encoding="utf-8")
+    clock.time += timedelta(days=8)
+    assert expire_memories(vault, "alice") == (memory_id,)
+    assert home.names("archive/memories") == sorted([name, name.replace(".md", "-2.md")])
+    assert (home.path / "archive/memories" / name).read_text("utf-8") == "mine\n"
+
+
+def test_a_secret_that_is_withheld_is_not_committed_by_the_move(vault: Vault, home: Home, clock: Clock) -> None:
+    memory_id, other = (store_memory(vault, "alice", text) for text in ("tea is nice", "the car is red"))
+    path = home.path / home.file(memory_id).source
+    path.write_text(path.read_text("utf-8") + "AKIAIOSFODNN7EXAMPLE\n", "utf-8")
+    clock.time += timedelta(days=8)
+    assert expire_memories(vault, "alice") == (other,)
+    assert path.exists() and ids(recall(vault, "alice", "tea")) == []
+    assert "AKIAIOSFODNN7" not in git(vault, "log", "-p", "--all")
+    small = replace(vault, config=replace(vault.config, memories_capacity=1))
+    path.write_text(path.read_text("utf-8").replace("2026-02-06", "2027-02-06"), "utf-8")
+    store_memory(small, "alice", "one"), store_memory(small, "alice", "two")
+    assert path.exists() and "AKIAIOSFODNN7" not in git(vault, "log", "-p", "--all")
+
+
+def test_many_copied_in_by_hand_expire_by_the_job(vault: Vault, home: Home) -> None:
+    """E8: the capacity holds for notes that a person or another machine has brought, too."""
+    (home.path / "memories").mkdir(parents=True)
+    for n in range(6):
+        text = f"---\nimportance: 0.{n + 1}\n---\nword{n}\n"
+        (home.path / f"memories/m{n}.md").write_text(text, encoding="utf-8")
+    (home.path / "memories/m5.md").write_text("---\nimportance: [\n---\nbroken\n", encoding="utf-8")
+    small = replace(vault, config=replace(vault.config, memories_capacity=3))
+    assert expire_memories(small, "alice") == ("m0", "m1", "m2")
+    assert home.names("archive/memories") == ["m0.md", "m1.md", "m2.md"]
+    assert [line for line in status(small, "alice").degraded if "memories.capacity is 3" in line]
+    assert status(small, "alice").scopes[0].failed.keys() == {"memories/m5.md"}

@@ -1,0 +1,149 @@
+"""Making a memory, and changing its properties: what its values may be."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Any
+
+from vault_memory.core.memories.note import DEFAULT_IMPORTANCE, PROPERTIES, TYPES, Memory, decode, encode, fraction
+from vault_memory.core.reading import without_surrogates
+from vault_memory.core.text import one_line
+from vault_memory.errors import TooLarge, UsageError
+
+MAX_CONTENT_CHARS = 20_000
+"""A memory is a few sentences; so much of a text is searched for private facts."""
+MAX_TITLE_CHARS, MAX_NAME_CHARS = 60, 100
+MAX_TTL_DAYS = 36_500
+
+_PREFIX = re.compile(r"[a-z][a-z0-9]{0,19}")
+
+
+def new_id(prefix: str, at: datetime, random: str) -> str:
+    """`mem_1769753100000_a1b2c3`. Raises `UsageError` for a prefix that is no short word."""
+    if not _PREFIX.fullmatch(prefix):
+        raise UsageError(f"the prefix of a memory's id is a short word such as mem or task, not {prefix!r}")
+    return f"{prefix}_{int(at.timestamp() * 1000)}_{random}"
+
+
+def new_memory(
+    memory_id: str,
+    content: str,
+    memory_type: str,
+    at: datetime,
+    *,
+    importance: float = DEFAULT_IMPORTANCE,
+    ttl_days: float | None = None,
+    skill_id: str | None = None,
+    title: str = "",
+    tags: Sequence[str] = (),
+    source: str = "",
+    metadata: Mapping[str, Any] | None = None,
+) -> Memory:
+    """A memory that is made now. `ttl_days` is how long it lives (None: for good). Raises `UsageError`, which names the
+    value that is wrong."""
+    if not isinstance(content, str) or not content.strip():
+        raise UsageError("the content of a memory is empty: say what is to be remembered")
+    if len(content) > MAX_CONTENT_CHARS:
+        raise TooLarge(f"a memory has at most {MAX_CONTENT_CHARS:,} characters, not {len(content):,}: make it a note")
+    content = without_surrogates(content).replace("\r\n", "\n").strip()
+    memory = Memory(
+        id=memory_id,
+        content=content,
+        skill_id=_checked_name("skill_id", skill_id) if skill_id is not None else None,
+        source=_checked_name("source", source) if source else "",
+        created_at=at,
+        metadata=_checked_metadata(without_surrogates(dict(metadata or {}))),
+    )
+    made = changed(
+        memory,
+        at,
+        memory_type=memory_type,
+        title=title or content.split("\n", 1)[0],
+        tags=tags,
+        importance=importance,
+        ttl_days=ttl_days,
+    )
+    if decode(encode(made)).metadata != made.metadata:
+        raise UsageError("metadata holds control characters, or a number such as nan, which no property keeps as it is")
+    return made
+
+
+def changed(
+    memory: Memory,
+    at: datetime,
+    *,
+    memory_type: str | None = None,
+    title: str | None = None,
+    tags: Sequence[str] | None = None,
+    importance: float | None = None,
+    ttl_days: float | None = None,
+) -> Memory:
+    """The memory with other properties; None leaves one as it is. `ttl_days` counts from `at`. Raises `UsageError`,
+    which names the value that is wrong."""
+    values: dict[str, Any] = {}
+    if memory_type is not None:
+        values["type"] = checked_type(memory_type)
+    if title is not None:
+        values["title"] = one_line(without_surrogates(title))[:MAX_TITLE_CHARS].rstrip()
+    if tags is not None:
+        values["tags"] = tuple(dict.fromkeys(filter(None, map(_tag, tags))))
+    if importance is not None:
+        values["importance"] = _checked_importance(importance)
+    if ttl_days is not None:
+        values["expires_at"] = at + timedelta(days=_checked_ttl_days(ttl_days))
+    found = replace(memory, **values)
+    if decode(encode(found)).id != memory.id:
+        raise UsageError("tags and metadata hold more, or longer numbers, than is read of a note: make them shorter")
+    return found
+
+
+def checked_type(memory_type: str) -> str:
+    """The type, if there is one of that name. Raises `UsageError`."""
+    if memory_type not in TYPES:
+        raise UsageError(f"the type of a memory is one of {', '.join(TYPES)}, not {memory_type!r}")
+    return memory_type
+
+
+def _checked_importance(importance: float) -> float:
+    found = fraction(importance)
+    if found is None:
+        raise UsageError(f"the importance of a memory is a number from 0 to 1, not {importance!r}")
+    return found
+
+
+def _checked_ttl_days(ttl_days: float) -> float:
+    is_number = isinstance(ttl_days, (int, float)) and not isinstance(ttl_days, bool)
+    if not is_number or not 1 <= ttl_days <= MAX_TTL_DAYS:
+        raise UsageError(
+            f"ttl_days is 1 to {MAX_TTL_DAYS:,} days, or None for a memory that does not expire, not {ttl_days!r}"
+        )
+    return ttl_days
+
+
+def _checked_metadata(metadata: Mapping[str, Any]) -> dict[str, Any]:
+    """Further properties, which are flat: texts, numbers, truth values and lists of these. Raises `UsageError`."""
+    for key, value in metadata.items():
+        if not isinstance(key, str) or not key.strip() or len(key) > MAX_NAME_CHARS or key != one_line(key):
+            raise UsageError(f"a key of metadata is a short text on one line, not {key!r}")
+        if key in PROPERTIES:
+            raise UsageError(f"metadata may not have {key!r}: it is a property of the memory itself")
+        values = value if isinstance(value, (list, tuple)) else [value]
+        if not all(isinstance(each, (str, int, float, bool)) for each in values):
+            raise UsageError(
+                f"metadata {key!r} is a text, a number, a truth value or a list of these, so that a person can edit "
+                f"it; it may not be {value!r}"
+            )
+    return {key: list(value) if isinstance(value, tuple) else value for key, value in metadata.items()}
+
+
+def _tag(tag: str) -> str:
+    return "-".join(without_surrogates(str(tag)).lstrip("#").split())[:MAX_NAME_CHARS]
+
+
+def _checked_name(name: str, value: str) -> str:
+    if not isinstance(value, str) or not value.strip() or len(value) > MAX_NAME_CHARS or value != one_line(value):
+        raise UsageError(f"{name} is a text on one line of at most {MAX_NAME_CHARS} characters, not {value!r}")
+    return str(without_surrogates(value))

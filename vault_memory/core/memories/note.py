@@ -1,0 +1,176 @@
+"""One typed memory and its note: flat front matter, which Obsidian can edit, and the content as the body.
+
+A person may write anything into such a note. What can be understood counts, the rest is named in `problems` and stays
+where it is: keys that are not known here are the memory's `metadata`.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from vault_memory.core.notes import note
+from vault_memory.core.text import normalize, one_line
+from vault_memory.errors import UsageError
+
+FOLDER = "memories"
+ARCHIVED = "archive/memories"
+TYPES = ("decision", "pattern", "bugfix", "lesson", "feature", "note", "insight", "preference", "fact")
+DEFAULT_IMPORTANCE = 0.5
+MAX_SLUG_CHARS = 40
+
+_ID = re.compile(r"[A-Za-z][A-Za-z0-9]*_\d+_[A-Za-z0-9]+")
+_NO_WORD = re.compile(r"[\W_]+")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Memory:
+    """One memory. `importance` is 0 to 1; without `expires_at` it is permanent; times have an offset, and are None
+    where the note does not say. `source` says where it comes from, `conversations/2026-01-30.jsonl:12`. `supersedes`
+    and `superseded_by` are ids. `problems` says in words what of the note could not be understood."""
+
+    id: str
+    content: str
+    type: str = "note"
+    title: str = ""
+    tags: tuple[str, ...] = ()
+    importance: float = DEFAULT_IMPORTANCE
+    skill_id: str | None = None
+    source: str = ""
+    created_at: datetime | None = None
+    expires_at: datetime | None = None
+    access_count: int = 0
+    last_accessed_at: datetime | None = None
+    supersedes: str | None = None
+    superseded_by: str | None = None
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    problems: tuple[str, ...] = ()
+
+    @property
+    def memory_type(self) -> str:
+        """`type` by the name that `store_memory` has for it."""
+        return self.type
+
+    def is_past(self, at: datetime) -> bool:
+        """Whether it has expired at a time, or another one has taken its place."""
+        return self.superseded_by is not None or (self.expires_at is not None and self.expires_at <= at)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The memory as JSON shows it; times are ISO 8601 with their offset."""
+        return {**properties_of(self, is_complete=True), "content": self.content, "metadata": dict(self.metadata)}
+
+
+def file_name(memory: Memory) -> str:
+    """The name of the memory's note: its id, and a few words for a person."""
+    slug = _NO_WORD.sub("-", normalize("NFC", memory.title).lower())[:MAX_SLUG_CHARS].strip("-")
+    return f"{memory.id}-{slug}.md" if slug else f"{memory.id}.md"
+
+
+def encode(memory: Memory) -> str:
+    """The note of a memory. `with_properties` changes one that is there."""
+    return note.render({**properties_of(memory), **memory.metadata}, memory.content + "\n")
+
+
+def decode(text: str, name: str = "") -> Memory:
+    """The memory in a note; `name` is its file's, without `.md`, and gives the id where the note does not."""
+    parsed = note.parse(text)
+    return read(parsed.meta, parsed.body, name, parsed.problems)
+
+
+def read(meta: Mapping[str, Any], body: str, name: str, problems: Sequence[str] = ()) -> Memory:
+    """The memory of a note's front matter and body, as `decode` reads it."""
+    wrong = list(problems)
+
+    def value(key: str, understood: Callable[[Any], Any], default: Any, wanted: str) -> Any:
+        stored = meta.get(key)
+        if stored is None or stored == "":
+            return default
+        found = understood(stored)
+        if found is None:
+            wrong.append(f"{key}: {str(stored)[:40]!r} is not {wanted}")
+        return default if found is None else found
+
+    content = body.replace("\r\n", "\n").strip()
+    if not content:
+        wrong.append("the memory is empty")
+    named = _ID.match(name)
+    parsed = note.Note(meta)
+    return Memory(
+        id=value("id", _text, named[0] if named else name, "an id"),
+        content=content,
+        type=value("type", lambda stored: stored if stored in TYPES else None, "note", f"one of {', '.join(TYPES)}"),
+        title=parsed.title,
+        tags=parsed.tags,
+        importance=value("importance", fraction, DEFAULT_IMPORTANCE, "a number from 0 to 1"),
+        skill_id=value("skill_id", _text, None, "a name"),
+        source=value("source", _text, "", "a text"),
+        created_at=value("created_at", _moment, None, "a time such as 2026-01-30T14:05:00+08:00"),
+        expires_at=value("expires_at", _moment, None, "a time such as 2026-02-06T14:05:00+08:00"),
+        access_count=value("access_count", _count, 0, "a whole number"),
+        last_accessed_at=value("last_accessed_at", _moment, None, "a time such as 2026-01-30T14:05:00+08:00"),
+        supersedes=value("supersedes", _text, None, "an id"),
+        superseded_by=value("superseded_by", _text, None, "an id"),
+        metadata={key: stored for key, stored in meta.items() if key not in PROPERTIES},
+        problems=tuple(wrong),
+    )
+
+
+def with_properties(text: str, before: Memory, after: Memory) -> str:
+    """The note of `before` with the properties that `after` has differently; its content and all else stay. Raises
+    `UsageError` where its front matter cannot be read."""
+    old, new = properties_of(before, is_complete=True), properties_of(after, is_complete=True)
+    changes = {key: value if value != [] else None for key, value in new.items() if value != old[key]}
+    try:
+        return note.with_meta(text, changes) if changes else text
+    except ValueError as error:
+        raise UsageError(
+            f"the front matter of {before.id} is not valid YAML, so it is left as it is: {error}"
+        ) from error
+
+
+def properties_of(memory: Memory, *, is_complete: bool = False) -> dict[str, Any]:
+    """The memory's own properties as a note has them; those without a value too, if it `is_complete`."""
+    found = {key: _stored(getattr(memory, key)) for key in PROPERTIES}
+    always = ("importance", "access_count")
+    return {key: value for key, value in found.items() if is_complete or key in always or value not in (None, "", [])}
+
+
+PROPERTIES = (
+    *("id", "type", "title", "tags", "importance", "skill_id", "source", "created_at", "expires_at"),
+    *("access_count", "last_accessed_at", "supersedes", "superseded_by"),
+)
+"""In the order in which a note has them."""
+
+
+def _stored(value: Any) -> Any:
+    if isinstance(value, datetime):
+        return value.isoformat(timespec="seconds")
+    return list(value) if isinstance(value, tuple) else value
+
+
+def _text(stored: Any) -> str | None:
+    return one_line(str(stored)) if isinstance(stored, (str, int, float)) else None
+
+
+def fraction(stored: Any) -> float | None:
+    """The number, if it is one from 0 to 1."""
+    if isinstance(stored, bool) or not isinstance(stored, (int, float)) or not math.isfinite(stored):
+        return None
+    return float(stored) if 0 <= stored <= 1 else None
+
+
+def _count(stored: Any) -> int | None:
+    return stored if isinstance(stored, int) and not isinstance(stored, bool) and stored >= 0 else None
+
+
+def _moment(stored: Any) -> datetime | None:
+    """A time; without an offset it is of this system's zone, as a person writes it into a property."""
+    try:
+        found = datetime.fromisoformat(str(stored))
+        return found if found.tzinfo else found.astimezone()
+    except (ValueError, OverflowError, OSError):
+        return None

@@ -1,0 +1,91 @@
+"""The notes of a user's typed memories: which file is whose, and what is in it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from vault_memory.adapters import files
+from vault_memory.adapters.index import MemoryRow
+from vault_memory.core import layout, memories
+from vault_memory.core.memories import Memory
+from vault_memory.errors import NotFound
+from vault_memory.services.indexing import reconcile
+from vault_memory.services.vault import Vault
+
+
+@dataclass(frozen=True)
+class MemoryFile:
+    """A memory's note: its source, its bytes, and the memory that is in it."""
+
+    source: str
+    stored: bytes
+    memory: Memory
+
+    @property
+    def text(self) -> str:
+        """The note's text; bytes that are no UTF-8 come back as they were when it is encoded the same way."""
+        return self.stored.decode("utf-8", "surrogateescape")
+
+    @property
+    def is_archived(self) -> bool:
+        return self.source.startswith(f"{layout.ARCHIVE_DIR}/")
+
+
+def read_memory(
+    vault: Vault, user_id: str, source: str, read: Callable[[Path], bytes | None] = files.read
+) -> MemoryFile | None:
+    """The memory in a note; None where there is no file."""
+    stored = read(vault.path(user_id, source))
+    if stored is None:
+        return None
+    return MemoryFile(source, stored, memories.decode(stored.decode("utf-8", "replace"), PurePosixPath(source).stem))
+
+
+def memory_rows(vault: Vault, user_id: str, ids: Collection[str] | None = None) -> list[MemoryRow]:
+    """What the index knows of a user's memories, or of those with these ids, as the files stand now. Raises
+    `NotFound` for an unknown user."""
+    with vault.reading(user_id):
+        if not vault.index(user_id).is_read_only:
+            reconcile(vault, user_id)
+        return vault.index(user_id).memories(ids)
+
+
+def memory_files(vault: Vault, user_id: str, ids: Sequence[str]) -> list[MemoryFile]:
+    """The notes of these memories, past and archived ones too, in the order of the ids. Raises `NotFound` for an id
+    that no note has, or an unknown user."""
+    by_id: dict[str, list[MemoryFile]] = {}
+    for row in memory_rows(vault, user_id, ids):
+        if (file := read_memory(vault, user_id, row.source)) is not None:
+            by_id.setdefault(row.memory_id, []).append(file)
+    if unknown := [each for each in ids if each not in by_id]:
+        raise NotFound(
+            f"{layout.user_dir(user_id)} holds no memory {unknown[0]!r}: "
+            f"`vault-memory memory list --user {user_id} --history` shows all"
+        )
+    return [file for each in dict.fromkeys(ids) for file in by_id[each]]
+
+
+def list_memories(
+    vault: Vault,
+    user_id: str,
+    *,
+    memory_type: str | None = None,
+    history: bool = False,
+    limit: int | None = None,
+) -> list[MemoryFile]:
+    """The user's memories, the newest first: of one type, at most `limit`. Past ones only with `history`. Raises
+    `NotFound` for an unknown user, `UsageError` for an unknown type."""
+    if memory_type is not None:
+        memories.checked_type(memory_type)
+    now = vault.now()
+    found: list[MemoryFile] = []
+    for row in reversed(memory_rows(vault, user_id)):
+        if limit is not None and len(found) >= limit:
+            break
+        if memory_type not in (None, row.type) or not (history or row.is_active(now.timestamp())):
+            continue
+        if (file := read_memory(vault, user_id, row.source)) is not None:
+            found.append(file)
+    return found

@@ -1,0 +1,111 @@
+"""Recall typed memories: what a search finds, weighed by what each memory is by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from pathlib import PurePosixPath
+from typing import Any
+
+from vault_memory.adapters import files
+from vault_memory.core import layout, memories
+from vault_memory.core.memories import Memory, categories
+from vault_memory.core.text import tokens
+from vault_memory.errors import Busy, ForeignFile, Unwritable
+from vault_memory.services.memories import accesses, note_accesses
+from vault_memory.services.retrieval.search import MAX_TOP_K, Hit, SearchQuery, search
+from vault_memory.services.vault import Vault
+
+SPARE_HITS = 10
+"""Hits searched for beyond three for each memory: some are of one note, and the order changes by weight."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recalled(Memory):
+    """A recalled memory. `score` is 0 to 1; `explain` has its parts, which sum up to it, and why the search found it;
+    `path` is its note's, relative to the vault."""
+
+    score: float = 0.0
+    explain: Mapping[str, Any] = field(default_factory=dict)
+    path: str = ""
+
+    def as_dict(self) -> dict[str, Any]:
+        return {**super().as_dict(), "score": self.score, "path": self.path, "explain": dict(self.explain)}
+
+
+class Recollection(list[Recalled]):
+    """Recalled memories, best first; `degraded` says in words what could not be used for them."""
+
+    def __init__(self, found: Iterable[Recalled] = (), degraded: Iterable[str] = ()) -> None:
+        super().__init__(found)
+        self.degraded = list(degraded)
+
+
+def recall(
+    vault: Vault,
+    user_id: str,
+    query: str,
+    skill_id: str | None = None,
+    top_k: int = 5,
+    memory_types: Sequence[str] | None = None,
+    *,
+    history: bool = False,
+) -> Recollection:
+    """The `top_k` memories that answer `query` best: of that skill, and of one of these types, if they are given.
+
+    Expired and replaced ones answer only with `history`. Each one that is returned counts as recalled. None for a user
+    whom the vault does not know. Raises `UsageError`.
+    """
+    types = tuple(map(memories.checked_type, memory_types or ()))
+    wish = categories.expand(query, vault.config.categories)
+    asked = SearchQuery(wish.content, top_k, kinds=("memory",), memory_types=types, skill_id=skill_id, history=history)
+    if not vault.is_user(layout.check_user_id(user_id)):
+        return Recollection()
+    result = search(vault, user_id, replace(asked, top_k=min(MAX_TOP_K, 3 * top_k + SPARE_HITS)))
+    hits = {hit.source: hit for hit in reversed(result.hits)}  # of a note its best passage
+    now, counts = vault.now(), accesses(vault, user_id)
+    weighed: list[Recalled] = []
+    for source in dict.fromkeys([*hits, *_members(vault, user_id, asked, wish)]):
+        memory, hit = _memory_of(vault, user_id, source), hits.get(source)
+        if memory is None or (memory.is_past(now) and not history):
+            continue
+        memory = replace(memory, access_count=memory.access_count + counts.get(memory.id, 0))
+        relevance = wish.score(hit.score if hit else 0.0, memory.content)
+        if relevance:
+            weighed.append(_recalled(user_id, source, memory, memories.score(memory, relevance, now), hit))
+    found = sorted(weighed, key=lambda each: -each.score)[:top_k]
+    degraded = list(result.degraded)
+    try:
+        note_accesses(vault, user_id, [each.id for each in found if not each.is_past(now)])
+    except (Busy, Unwritable, ForeignFile) as error:
+        degraded.append(f"this recall is not counted: {error}")
+    return Recollection(found, degraded)
+
+
+def recall_memory(vault: Vault, user_id: str, query: str, top_k: int = 3) -> Recollection:
+    """`recall` of any memory, as an assistant's tool calls it."""
+    return recall(vault, user_id, query, top_k=top_k)
+
+
+def _members(vault: Vault, user_id: str, asked: SearchQuery, wish: categories.Expansion) -> list[str]:
+    """The sources of the memories that hold a member of what the question asks for: a search by the question's own
+    words does not find them. Of a long list of words each is looked for, none weighed."""
+    terms = tokens.query_terms(" ".join(wish.members)).search_terms
+    if not terms:
+        return []
+    only = asked.filter(vault.now())
+    found = vault.index(user_id).search(tokens.QueryTerms(terms, ()), None, only, MAX_TOP_K)
+    return [chunk.source for chunk in found.chunks if wish.fit(chunk.text)]
+
+
+def _memory_of(vault: Vault, user_id: str, source: str) -> Memory | None:
+    """The memory as its note is now; None where that is gone."""
+    stored = files.read(vault.path(user_id, source))
+    return memories.decode(stored.decode("utf-8", "replace"), PurePosixPath(source).stem) if stored else None
+
+
+def _recalled(user_id: str, source: str, memory: Memory, score: memories.Score, hit: Hit | None) -> Recalled:
+    own = {each.name: getattr(memory, each.name) for each in fields(Memory)}
+    explain = {**score.explained(), "search": dict(hit.explain) if hit else {}}
+    path = layout.user_dir(user_id) / source
+    return Recalled(**own, score=round(score.total, 6), explain=explain, path=str(path))
