@@ -148,10 +148,7 @@ def test_the_flow_of_the_designs_proxy(vault: Vault) -> None:
     folder = vault.root / "memory" / "alice"
     assert "- 主題偏好：dark\n" in (folder / "USER.md").read_text(encoding="utf-8")
     logs = [log.read_text(encoding="utf-8") for log in (folder / "daily").iterdir()]
-    assert any(
-        " 教我怎麼泡綠茶（coding-agent） → 綠茶不要用滾水：八十度的水泡三分鐘，再沖第二泡時縮短成一分鐘。 · " in log
-        for log in logs
-    )
+    assert any(" 教我怎麼泡綠茶（coding-agent） → 完成 · " in log for log in logs)
     assert "- 任務：教我怎麼泡綠茶\n- 模組：coding-agent\n" in (folder / "MEMORY.md").read_text(encoding="utf-8")
 
     (folder / "notes.md").write_text("綠茶的罐子放在廚房左邊的櫃子。\n", encoding="utf-8")

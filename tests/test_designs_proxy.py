@@ -106,9 +106,9 @@ def test_a_conversation_by_the_code_that_the_design_prints(proxy: Proxy, vault: 
     assert "- 主題偏好：dark\n" in (folder / "USER.md").read_text(encoding="utf-8")
     daily = "".join(path.read_text(encoding="utf-8") for path in sorted((folder / "daily").iterdir()))
     assert re.findall(r"(?m)^- \d\d:\d\d (.*) · conversations/.*$", daily) == [
-        "教我怎麼泡綠茶（rag-kb） → 綠茶不要用滾水：八十度的水泡三分鐘，再沖第二泡時縮短成一分鐘。 → 成功",
-        "我喜歡暗色主題 → 好的，以後都用暗色主題。 · 萃取偏好：theme = dark",
-        "綠茶的罐子要放在哪裡？（rag-kb） → 。方地的涼陰在放要子罐，後最。 → 失敗",
+        "教我怎麼泡綠茶（rag-kb） → 成功",
+        "我喜歡暗色主題 → 完成 · 萃取偏好：theme = dark",
+        "綠茶的罐子要放在哪裡？（rag-kb） → 失敗",
     ]
     memory = (folder / "MEMORY.md").read_text(encoding="utf-8")
     assert memory.count("- 任務：教我怎麼泡綠茶\n- 模組：rag-kb\n- 結果：成功\n") == 1

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from vault_memory.core.diary import daily, gist, outcome, tasks
+from vault_memory.core.diary import daily, outcome, tasks
 from vault_memory.core.diary.daily import Request
 from vault_memory.core.notes import document, entries
 
@@ -154,39 +154,6 @@ def test_an_outcome_that_a_program_tells_replaces_done() -> None:
     assert daily.with_outcome(text.replace("09:12", "99:99"), at, "泡茶的方法", "失敗") == text.replace(
         "09:12", "99:99"
     )
-
-
-def test_an_outcome_that_a_program_tells_stands_behind_the_answer() -> None:
-    text = log(
-        request("09:12", "怎麼部署", 1, came="先建置，再上傳到伺服器。"),
-        request("09:13", "b", 2, came="success: It runs."),
-    )
-    at = datetime(2026, 1, 30, 9, 15)
-    after = daily.with_outcome(text, at, "怎麼部署", "成功")
-    assert after == text.replace("伺服器。", "伺服器。 → 成功")
-    assert daily.with_outcome(after, at, "怎麼部署", "失敗") == after
-    assert daily.with_outcome(text, at, "b", "failure") == text
-
-
-@pytest.mark.parametrize(
-    ("reply", "told"),
-    [
-        ("是環境變數 DATABASE_URL 沒有設定。請在 .env 加上它。", "是環境變數 DATABASE_URL 沒有設定。"),
-        ("好的。路由沒有註冊，所以是 404。", "好的。路由沒有註冊，所以是 404。"),
-        ("Sure! The cache key held a timestamp. So nothing was reused.", "Sure! The cache key held a timestamp."),
-        ("## Steps\n\n1. **Build** the image: `docker build .`", "Steps Build the image"),
-        ("```py\nprint(1)\n```\nThis prints the number one. Try it.", "This prints the number one."),
-        ("See example.com/a.b for version 3.12 of it.", "See example.com/a.b for version 3.12 of it."),
-        ("a → b · and so it goes on", "a -> b - and so it goes on"),
-        ("長" * 60, "長" * 40 + "…"),
-        ("x" * 90, "x" * 80 + "…"),
-        ("ok", ""),
-        ("好。", ""),
-        ("```py\nprint(1)\n```", ""),
-    ],
-)
-def test_a_log_tells_the_first_words_of_an_answer_that_say_something(reply: str, told: str) -> None:
-    assert gist(reply) == told
 
 
 _pieces = st.lists(

@@ -69,21 +69,11 @@ def test_the_day_is_the_persons_own(vault: Vault, system: str, hour: str) -> Non
 
 
 FIRST_TURNS = {
-    "我喜歡暗色主題": ("# 使用者資料", "- 主題偏好：dark", "→ 失敗：Done. Done. Done. · 萃取偏好：", "# 長期記憶"),
-    "我喜欢暗色主题": ("# 用户资料", "- 主题偏好：dark", "→ 失败：Done. Done. Done. · 提取偏好：", "# 长期记忆"),
-    "I prefer dark mode.": (
-        "# User profile",
-        "- Theme: dark",
-        "→ failure: Done. Done. Done. · Preferences: ",
-        "# Long-term memory",
-    ),
-    "Je préfère le thème dark.": (
-        "# User profile",
-        "- Theme:",
-        "→ failure: Done. Done. Done. · ",
-        "# Long-term memory",
-    ),
-    "123": ("# 使用者資料", "- 主題偏好：", "→ 失敗：Done. Done. Done. · ", "# 長期記憶"),
+    "我喜歡暗色主題": ("# 使用者資料", "- 主題偏好：dark", "→ 失敗 · 萃取偏好：", "# 長期記憶"),
+    "我喜欢暗色主题": ("# 用户资料", "- 主题偏好：dark", "→ 失败 · 提取偏好：", "# 长期记忆"),
+    "I prefer dark mode.": ("# User profile", "- Theme: dark", "→ failure · Preferences: ", "# Long-term memory"),
+    "Je préfère le thème dark.": ("# User profile", "- Theme:", "→ failure · ", "# Long-term memory"),
+    "123": ("# 使用者資料", "- 主題偏好：", "→ 失敗 · ", "# 長期記憶"),
 }
 
 
@@ -126,7 +116,7 @@ def test_the_vaults_locale_and_zone_fill_a_new_profile(vault: Vault) -> None:
     assert "- 语言偏好：zh-CN\n- 时区：Europe/Berlin\n" in text and "- 主题偏好：dark\n" in text
     (daily,) = (alice(vault) / "daily").iterdir()
     assert (
-        "I prefer dark mode. → Done. Done. Done. · 提取偏好：" in daily.read_text()
+        "I prefer dark mode. → 完成 · 提取偏好：" in daily.read_text()
         and "# 长期记忆" in (alice(vault) / "MEMORY.md").read_text()
     )
 
@@ -266,7 +256,7 @@ def test_english_and_simplified_vaults_keep_their_language(vault: Vault, clock: 
     record_turn(english, "bob", "hello", "x" * 101, skill="chat", exit_code=0)
     home = vault.root / "memory/bob"
     assert (home / "USER.md").read_text().startswith("# User profile\n")
-    assert f" hello (chat) → success: {'x' * 80}… · conversations/" in next((home / "daily").iterdir()).read_text()
+    assert " hello (chat) → success · conversations/" in next((home / "daily").iterdir()).read_text()
     assert "- Task: hello\n- Module: chat\n- Result: success\n" in (home / "MEMORY.md").read_text()
 
 

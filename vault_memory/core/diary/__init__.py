@@ -10,14 +10,12 @@ from vault_memory.lazy import lazy_exports
 if TYPE_CHECKING:
     from vault_memory.core.diary import daily, tasks
     from vault_memory.core.diary.digest import Told, digest
-    from vault_memory.core.diary.labels import answered, gist, outcome
+    from vault_memory.core.diary.labels import outcome
 
 __all__ = [
     "Told",
-    "answered",
     "daily",
     "digest",
-    "gist",
     "outcome",
     "tasks",
 ]
@@ -26,9 +24,7 @@ __getattr__ = lazy_exports(
     __name__,
     {
         "Told": "digest",
-        "answered": "labels",
         "digest": "digest",
-        "gist": "labels",
         "outcome": "labels",
     },
 )

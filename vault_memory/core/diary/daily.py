@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 
-from vault_memory.core.diary.labels import DONE, LEARNED, colon, ended, how_it_ended, is_same, quoted
+from vault_memory.core.diary.labels import DONE, LEARNED, colon, ended, is_same, quoted
 from vault_memory.core.notes import entries, journal
 from vault_memory.core.profile import LOCALES
 from vault_memory.core.text import one_line, tokens
@@ -86,19 +86,16 @@ def with_reply(text: str, request: Request, locale: str) -> str:
 
 def with_outcome(text: str, at: datetime, words: str, told: str) -> str:
     """The log with the outcome that a program tells at this time, for the newest request of these words of which nobody
-    knows how it ended: in place of «done», or behind the first words of the answer."""
+    knows more than that it is done."""
     lines, left_out = text.split("\n"), entries.undecided(text)
     for number in reversed(range(len(lines))) if told else ():
         found = entries.request_in(lines[number]) if number not in left_out else None
         if found and timedelta(0) <= _since(found.time, at) <= SAME_TASK and is_same(found.words, quoted(words)):
-            body, _, place = lines[number].rpartition(entries.PART)
-            asked, *rest = f"{body}{entries.PART}".split(entries.CAME)
-            came, _, more = entries.CAME.join(rest).partition(entries.PART)
-            if rest and not how_it_ended(came):
-                before, _, last = came.rpartition(entries.CAME)
-                parts = [before, ended(told, DONE.index(last))] if last in DONE else [came, told]
-                lines[number] = f"{entries.CAME.join([asked, *filter(None, parts)])}{entries.PART}{more}{place}"
-                return "\n".join(lines)
+            for column, done in enumerate(DONE):
+                before, arrow, after = lines[number].rpartition(f"{entries.CAME}{done}{entries.PART}")
+                if arrow:
+                    lines[number] = f"{before}{entries.CAME}{ended(told, column)}{entries.PART}{after}"
+                    return "\n".join(lines)
     return text
 
 

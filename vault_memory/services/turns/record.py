@@ -26,7 +26,7 @@ from vault_memory.adapters.files import ReadCache
 from vault_memory.adapters.history import ASSISTANT, Draft, FileChange
 from vault_memory.adapters.private import folder_of
 from vault_memory.core import layout, payload, reading, trailers
-from vault_memory.core.diary import answered, daily, gist, outcome, tasks
+from vault_memory.core.diary import daily, outcome, tasks
 from vault_memory.core.extraction import asks_to_be_left_out, extract, problem, takes_back_the_last, why_nothing
 from vault_memory.core.notes import Reply, Turn, journal
 from vault_memory.core.privacy import private, secrets
@@ -607,17 +607,14 @@ def _log_entries(
     MEMORY.md with the task if the reply is long enough to be one. `labels` is the locale of their labels."""
     is_answered = turn.assistant_message or turn.exit_code is not None
     came = outcome(turn.exit_code, labels) if is_answered else ""
-    answer = "" if private.PRIVATE in quote else gist(turn.assistant_message or "")
-    answer = "" if private.is_private(answer) else answer
     learned = [change.summary() for change in changes]
     skill = private.without_private(turn.skill or "")[0]
-    told = daily.Request(at, quote, source, digest_of_conversation(turn), skill, "", learned)
+    told = daily.Request(at, quote, source, digest_of_conversation(turn), skill, came, learned)
     reflection = private.PRIVATE if turn.reflection and private.PRIVATE in quote else _reflection_for_logs(turn)[0]
 
     def in_log(text: str, kept: Callable[[str], str]) -> str:
         tell = daily.with_reply if is_reply else daily.with_request
-        what_came = answered(turn.exit_code, kept(answer), labels) if is_answered else ""
-        return tell(text, replace(told, words=kept(quote), reflection=kept(reflection), came=what_came), labels)
+        return tell(text, replace(told, words=kept(quote), reflection=kept(reflection)), labels)
 
     def in_memory(text: str, kept: Callable[[str], str]) -> str:
         return tasks.with_turn(text, at, kept(quote), skill, came, labels, is_reply=is_reply)
