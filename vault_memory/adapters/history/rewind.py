@@ -142,24 +142,43 @@ class Rewind:
         redone: set[PurePosixPath] = set()
         pending = self._intents.pending()
         logs = _by_path(draft for intent in pending for draft in intent.drafts if draft.waits)
-        bases = {path: blob for intent in reversed(pending) for path, blob in intent.bases.items()}
         if not pending or not ((is_rewound := self._rewound_since(pending[0])) or logs):
             return redone
-        is_later = is_rewound and self._rewound_since(pending[0], within_s=0.0)
+        bases = {path: blob for intent in reversed(pending) for path, blob in intent.bases.items()}
         tree = self._objects.tree_of(self._repository.head().commit)
         filters = Filters(self._repository, self._objects)
+        met = self._met_by_git(pending, logs) if is_rewound else {}
         for path, chain in _by_path(draft for intent in pending for draft in intent.drafts).items():
             if not is_rewound and path not in logs:
                 continue
             with contextlib.suppress(TooLarge):  # git has put back no file that is too large
                 on_disk = files.read(self._repository.root / path)
                 blob = filters.blob(self._repository.prefix / path, on_disk)
-                is_heads = blob == self._blob_at(tree, path)
-                is_restored = is_heads and blob == bases.get(path) and self._is_restored(path)
-                is_gone = path in logs and (is_restored or is_later) and _is_gone(chain, on_disk)
-                if ((is_heads and is_rewound) or is_gone) and self._redo(path, chain):
+                is_lost = is_heads = blob == self._blob_at(tree, path)
+                if path in logs:
+                    is_restored = is_heads and blob == bases.get(path) and self._is_restored(path)
+                    chain = chain if is_restored else met.get(path, [])
+                    is_lost = bool(chain) and _is_gone(chain, on_disk)
+                if is_lost and self._redo(path, chain):
                     redone.add(path)
         return redone
+
+    def _met_by_git(
+        self, pending: Sequence[Intent], logs: Iterable[PurePosixPath]
+    ) -> dict[PurePosixPath, list[FileChange]]:
+        """The changes of logs that waited already when git last moved the files of the working tree; none of a log that
+        the person has committed since."""
+        met = next((n for n in range(len(pending), 0, -1) if self._rewound_since(pending[n - 1], within_s=0.0)), 0)
+        chains = _by_path(draft for intent in pending[:met] for draft in intent.drafts)
+        committed: set[PurePosixPath] = set()
+        for move in self._moves(self._repository.git_dir / "logs" / "HEAD") if met else ():
+            if _REWINDING.match(move.why):
+                break
+            with contextlib.suppress(HistoryError):  # a commit that git has thrown away since, or none: 000…
+                if not move.why.startswith(OUR_MOVE):
+                    trees = [self._objects.tree_of(commit) for commit in (move.old, move.new)]
+                    committed |= {path for path in logs if len({self._blob_at(tree, path) for tree in trees}) > 1}
+        return {path: chain for path, chain in chains.items() if path not in committed}
 
     def _is_restored(self, path: PurePosixPath) -> bool:
         """Whether git has written a file, as far as its time tells: git writes its index right after the files."""
