@@ -107,6 +107,11 @@ _UPWARDS = re.compile(r"(?:^|/)\.\.[. ]*(?:/|$)")
 # what follows a colon. Windows also takes a backslash for a slash, and knows a file by a short name with a `~`.
 _IGNORED_IN_NAMES = re.compile("[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]|:[^/]*|[. ]+(?=/|$)")
 _TEXT_SUFFIX = re.compile(r"\.(?:base|canvas|cfg|conf|csv|env|html?|ini|json|log|te?xt|tsv|xml|ya?ml)", re.IGNORECASE)
+_SOURCE_SUFFIX = re.compile(
+    r"\.(?:pyi?|[cm]?[jt]s|[jt]sx|vue|svelte|java|kts?|scala|groovy|c|h|cc|cpp|hpp|cs|go|rs|rb|php|swift|m|mm|dart|lua|pl|pm|r|jl"
+    r"|ex|exs|hs|clj|fs|vb|sol|zig|nim)",
+    re.IGNORECASE,
+)
 _FOLDERS = re.compile(r"(?<![\w./:])/(?:[^\s/'\"`:]+/)+")
 _DAY_FILE = re.compile(r"(?:daily|conversations)/(\d{4}-\d{2}-\d{2})\.(?:md|jsonl)")
 _MONTH_FILE = re.compile(r"([0-9]{4})-(0[1-9]|1[0-2])\.jsonl(?:\.gz)?")
@@ -201,6 +206,11 @@ def is_text_kind(path: PurePosixPath) -> bool:
     programs' that a person writes by hand."""
     is_settings = path.name.casefold().startswith(".env")  # .env, .env.local
     return is_settings or is_own_kind(path) or _TEXT_SUFFIX.fullmatch(path.suffix) is not None
+
+
+def is_source(path: PurePosixPath) -> bool:
+    """Whether a file holds a program, by its name: in it a dot stands before an attribute."""
+    return _SOURCE_SUFFIX.fullmatch(path.suffix) is not None
 
 
 def is_of_no_user(path: PurePosixPath) -> bool:

@@ -412,7 +412,35 @@ def test_what_waits_and_the_person_deletes_stays_deleted(vault: Vault, times: Ti
     os.utime(vault.root / DAILY, (later, later))
     turn(vault, 3)
     commit_edits(vault)
-    assert vault.read(DAILY) == b"log 1\nlog 3\n"
+    assert vault.read(DAILY) == b"log 1\nlog 3\n" and "log 2" not in vault.git("log", "-p")
+    vault.assert_clean()
+
+
+@pytest.mark.parametrize("deleted", [2, 3])
+def test_what_the_person_deletes_after_git_has_moved_files_stays_deleted(
+    vault: Vault, times: Times, deleted: int
+) -> None:
+    """One entry waited when git moved files, and whatever waited later came back with it, also twice."""
+    turn(vault, 1)
+    vault.history.flush()
+    times.now = datetime.now(TAIPEI) - timedelta(seconds=5)
+    turn(vault, 2)
+    vault.git("switch", "-q", "-c", "x")
+    vault.git("switch", "-q", "-")
+    times.now += timedelta(seconds=10)
+    turn(vault, 3, BOBS)
+    path = DAILY if deleted == 2 else BOBS
+    vault.write((vault.read(path) or b"").replace(b"log %d\n" % deleted, b""), path)
+    later = time.time() + 3
+    os.utime(vault.root / path, (later, later))
+    vault.git("add", str(path))
+    vault.git("commit", "-qm", "mine", "--", str(path), ok=False)  # without 2 there is nothing to commit
+    turn(vault, 4)
+    commit_edits(vault)
+    kept = {DAILY: b"log 1\nlog 4\n" if deleted == 2 else b"log 1\nlog 2\nlog 4\n", BOBS: b"log 3\n"}
+    for path, text in (kept | ({BOBS: b""} if deleted == 3 else {})).items():
+        assert (vault.read(path) or b"") == text
+    assert f"log {deleted}\n" not in vault.git("log", "-p")
     vault.assert_clean()
 
 

@@ -69,6 +69,48 @@ def test_the_time_is_linear_whatever_the_quotes(piece: str) -> None:
     assert times[1] < 30 * times[0] + 0.5
 
 
+TABLES = [
+    "| site | password |\n|---|---|\n| x | Tiger2024! |\n",
+    "| site | password |\n|-|-|\n| x | Tiger2024! |\n",
+    "| site | password |\n|:-:|:-:|\n| x | Tiger2024! |\n",
+    "site | password\n--- | ---\nx | Tiger2024!\n",
+    "| site | password |\n|------+----------|\n| x | Tiger2024! |\n",
+    "+---+------------+\n| s | password   |\n+---+------------+\n| x | Tiger2024! |\n+---+------------+\n",
+    "| 站 | 帳 | 密 |\n|---|---|---|\n| x | dave | Tiger2024! |\n",
+    "| 站 | 帳密 |\n|---|---|\n| x | dave / Tiger2024! |\n",
+    "| 站 | 帳號/密碼 |\n|---|---|\n| x | dave / Tiger2024! |\n",
+    "site,password\nx,Tiger2024!\n",
+    "Password\n\nTiger2024!\n",
+    "Passwords:\n- Tiger2024!\n- next\n",
+]
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r\r\n", "\r"])
+@pytest.mark.parametrize("text", TABLES)
+def test_lines_may_end_as_on_any_system(text: str, end: str) -> None:
+    """A ruler with a carriage return behind it was none, and so were short rulers and those of Org and databases."""
+    assert redact(text.replace("\n", end)).text == text.replace("Tiger2024!", "[redacted: password]").replace("\n", end)
+
+
+def test_line_ends_may_be_escaped() -> None:
+    text = r'{"note": "| site | password |\r\n|---|---|\r\n| x | Tiger2024! |\r\n"}'
+    assert redact(text).text == text.replace("Tiger2024!", "[redacted: password]")
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16-le", "utf-16-be", "utf-16"])
+@pytest.mark.parametrize("text", [*TABLES, "密碼：Tiger2024!\n", "家裡 WiFi 密碼是Tiger2024!\n"])
+def test_a_text_in_utf_16_is_read_with_its_mark_and_without(text: str, encoding: str) -> None:
+    at = text[: text.index("Tiger")].count("\n") + 1
+    for written in (text.encode(encoding), b"\xfe\xff" + text.encode("utf-16-be")):
+        assert {found.line for found in secrets_added(PurePosixPath("a.csv"), [None], written)} == {at}
+
+
+def test_only_new_lines_of_a_text_in_utf_16_count() -> None:
+    old, new = "site,user\n", "密碼：Tiger2024!\n"
+    found = secrets_added(PurePosixPath("a.txt"), [old.encode("utf-16")], (old + new).encode("utf-16"))
+    assert {one.line for one in found} == {2}
+
+
 @pytest.mark.parametrize(
     ("text", "encoding"),
     [

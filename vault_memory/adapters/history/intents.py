@@ -46,6 +46,9 @@ MAX_INTENT_BYTES = 250_000_000
 """Of an intent, and of all its contents, unpacked."""
 
 
+_TURN = re.compile(rb"conversations/\d{4}-\d\d-\d\d\.jsonl:\d+")
+
+
 class DamagedIntent(HistoryError):
     """An intent that cannot be carried out; the message names it, what is wrong, and the next step."""
 
@@ -94,6 +97,20 @@ def net_changes(drafts: Iterable[Draft]) -> dict[PurePosixPath, FileChange]:
             first = net.get(change.path, change)
             net[change.path] = FileChange(change.path, first.old, change.new)
     return net
+
+
+def is_gone(chain: Sequence[FileChange], on_disk: bytes | None) -> bool:
+    """Whether a file has none of the lines that these changes have added, but for headings, which others may have. The
+    line of a request is there, whatever the person has made of it, while it names its turn."""
+    before = set((bytes_of(chain[0].old) or b"").split(b"\n"))
+    lines = {line for change in chain for line in (bytes_of(change.new) or b"").split(b"\n")}
+    added = {_known_by(line) for line in lines - before if line.strip() and not line.startswith(b"#")}
+    return bool(added) and added.isdisjoint(map(_known_by, (on_disk or b"").split(b"\n")))
+
+
+def _known_by(line: bytes) -> bytes:
+    named = _TURN.search(line)
+    return named[0] if named else line.rstrip()
 
 
 def check_path(root: Path, path: PurePosixPath) -> None:

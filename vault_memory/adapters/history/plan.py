@@ -31,7 +31,7 @@ from vault_memory.adapters.git import (
     object_id,
     settings_of,
 )
-from vault_memory.adapters.history.intents import Intent, check_path, net_changes
+from vault_memory.adapters.history.intents import Intent, check_path, is_gone, net_changes
 from vault_memory.adapters.history.model import ASSISTANT, Author, Draft, FileChange
 from vault_memory.adapters.history.publish import GitIndexUpdate
 from vault_memory.core import layout
@@ -230,6 +230,13 @@ class Planner:
         kept = set((self._content(held) or b"").split(b"\n"))
         return change._replace(new=without_replaced(old, new, kept))
 
+    def _is_deleted(self, change: FileChange) -> bool:
+        """Whether the person has taken out what a log tells: it was in no commit, and comes into none."""
+        try:
+            return is_gone([change], files.read(self._repository.root / change.path))
+        except TooLarge:
+            return False
+
     def _leave(self, step: _Step, look: _Look, plan: Plan) -> None:
         """Let a draft wait, and later ones on the same files."""
         plan.blocked.update(dict.fromkeys(look.paths, look.reasons[0]))
@@ -241,6 +248,7 @@ class Planner:
         """The tree with the changes of a draft."""
         changes = self._mended(step.draft, look.secrets, tree, step.moved)
         if step.draft.waits:  # a mended change has been made on what the tree has
+            changes = [each for each in changes if not self._is_deleted(each)]
             edited = [change for change in changes if change in step.draft.changes]
             changes = [self._without_edited_lines(each, tree) if each in edited else each for each in changes]
         applied = self._applied(tree, changes)

@@ -24,7 +24,7 @@ from vault_memory.adapters.git import (
     is_content,
     log_records,
 )
-from vault_memory.adapters.history.intents import Intent, IntentLog
+from vault_memory.adapters.history.intents import Intent, IntentLog, is_gone
 from vault_memory.adapters.history.model import ASSISTANT, Author, Draft, FileChange
 from vault_memory.adapters.history.publish import GitIndexUpdate
 from vault_memory.core import reading
@@ -34,7 +34,8 @@ OUR_MOVE = "vault-memory: "
 """How each of our lines in a branch's reflog begins."""
 
 _REWINDING = re.compile(r"(?:rebase|reset|checkout|merge|pull|am|cherry-pick|revert)\b")
-_TURN = re.compile(rb"conversations/\d{4}-\d\d-\d\d\.jsonl:\d+")
+_DISCARDING = re.compile(r"reset\b|rebase \(abort\)")
+"""What throws edits away; `git stash` resets, too."""
 _ABORTED = "rebase (abort)"
 _STAYS = "reset: moving to HEAD"
 """It moves no branch. If we committed after it had read HEAD, it dropped that commit."""
@@ -147,7 +148,8 @@ class Rewind:
         bases = {path: blob for intent in reversed(pending) for path, blob in intent.bases.items()}
         tree = self._objects.tree_of(self._repository.head().commit)
         filters = Filters(self._repository, self._objects)
-        met = self._met_by_git(pending, logs) if is_rewound else {}
+        moved = self._met_by_git(pending, logs, _REWINDING, _MAX_MERGE_S)
+        thrown_away = self._met_by_git(pending, logs, _DISCARDING)
         for path, chain in _by_path(draft for intent in pending for draft in intent.drafts).items():
             if not is_rewound and path not in logs:
                 continue
@@ -156,29 +158,30 @@ class Rewind:
                 blob = filters.blob(self._repository.prefix / path, on_disk)
                 is_lost = is_heads = blob == self._blob_at(tree, path)
                 if path in logs:
-                    is_restored = is_heads and blob == bases.get(path) and self._is_restored(path)
-                    chain = chain if is_restored else met.get(path, [])
-                    is_lost = bool(chain) and _is_gone(chain, on_disk)
+                    is_restored = is_heads and (on_disk is None or self._is_restored(path))
+                    known = chain if blob == bases.get(path) else moved.get(path, [])
+                    chain = known if is_restored else thrown_away.get(path, [])
+                    is_lost = bool(chain) and is_gone(chain, on_disk)
                 if is_lost and self._redo(path, chain):
                     redone.add(path)
         return redone
 
     def _met_by_git(
-        self, pending: Sequence[Intent], logs: Iterable[PurePosixPath]
+        self, pending: Sequence[Intent], logs: Iterable[PurePosixPath], which: re.Pattern[str], took_s: float = 0.0
     ) -> dict[PurePosixPath, list[FileChange]]:
-        """The changes of logs that waited already when git last moved the files of the working tree; none of a log that
-        the person has committed since."""
-        met = next((n for n in range(len(pending), 0, -1) if self._rewound_since(pending[n - 1], within_s=0.0)), 0)
-        chains = _by_path(draft for intent in pending[:met] for draft in intent.drafts)
+        """The changes of logs that waited already at git's last move of such a kind, which may have taken so long; none
+        of a log that the person has committed since."""
         committed: set[PurePosixPath] = set()
-        for move in self._moves(self._repository.git_dir / "logs" / "HEAD") if met else ():
-            if _REWINDING.match(move.why):
-                break
+        for move in self._moves(self._repository.git_dir / "logs" / "HEAD"):
+            if which.match(move.why):
+                met = (intent for intent in pending if int(intent.when.split()[0]) <= move.when + took_s)
+                chains = _by_path(draft for intent in met for draft in intent.drafts)
+                return {path: chain for path, chain in chains.items() if path not in committed}
             with contextlib.suppress(HistoryError):  # a commit that git has thrown away since, or none: 000…
                 if not move.why.startswith(OUR_MOVE):
                     trees = [self._objects.tree_of(commit) for commit in (move.old, move.new)]
                     committed |= {path for path in logs if len({self._blob_at(tree, path) for tree in trees}) > 1}
-        return {path: chain for path, chain in chains.items() if path not in committed}
+        return {}
 
     def _is_restored(self, path: PurePosixPath) -> bool:
         """Whether git has written a file, as far as its time tells: git writes its index right after the files."""
@@ -218,19 +221,19 @@ class Rewind:
         # A file that is gone was deleted, or another branch lacks it: its other lines stay out.
         return carry_over(change.path, bytes_of(change.old), after, content or b"")
 
-    def _rewound_since(self, intent: Intent, within_s: float = _MAX_MERGE_S) -> bool:
+    def _rewound_since(self, intent: Intent) -> bool:
         """Whether git has moved files of the working tree since a change was staged.
 
         Git's times are those at which its commands began, and a merge that fetches attachments takes long: the moves
         are counted from the commit at which HEAD was then. A merge that gives up moves nothing and need not leave a
-        line in a log: one that began shortly before (`within_s`) may have put the files back since.
+        line in a log: one that began shortly before may have put the files back since.
         """
         when = int(intent.when.split()[0])
         began, at = self._began()
-        if at >= when or (at >= when - within_s and self._is_at(began)):
+        if at >= when or (at >= when - _MAX_MERGE_S and self._is_at(began)):
             return True
         for move in self._moves(self._repository.git_dir / "logs" / "HEAD"):
-            is_later = move.when >= when or (move.old == move.new and move.when >= when - within_s)
+            is_later = move.when >= when or (move.old == move.new and move.when >= when - _MAX_MERGE_S)
             if not is_later and intent.head in (move.new, None):
                 return False
             if _REWINDING.match(move.why):
@@ -302,20 +305,6 @@ class Rewind:
     def _blob_at(self, tree: str, path: PurePosixPath) -> str | None:
         entry = self._objects.find(tree, self._repository.prefix / path)
         return entry.id if entry and entry.mode in FILE_MODES else None
-
-
-def _is_gone(chain: Sequence[FileChange], on_disk: bytes | None) -> bool:
-    """Whether a file has none of the lines that these changes have added, but for headings, which others may have. The
-    line of a request is there, whatever the person has made of it, while it names its turn."""
-    before = set((bytes_of(chain[0].old) or b"").split(b"\n"))
-    lines = {line for change in chain for line in (bytes_of(change.new) or b"").split(b"\n")}
-    added = {_known_by(line) for line in lines - before if line.strip() and not line.startswith(b"#")}
-    return bool(added) and added.isdisjoint(map(_known_by, (on_disk or b"").split(b"\n")))
-
-
-def _known_by(line: bytes) -> bytes:
-    named = _TURN.search(line)
-    return named[0] if named else line.rstrip()
 
 
 def _by_path(drafts: Iterable[Draft]) -> dict[PurePosixPath, list[FileChange]]:

@@ -20,7 +20,7 @@ _ARGUMENT = r"(?:'(?P<single>[^'\n]{3,200})'|\"(?P<double>[^\"\n]{3,200})\"|(?P<
 _NO_PORT = r"(?!(?:[\d.]{7,15}:)?\d{1,5}(?::\d{1,5})?(?:/\w{3})?(?!\S))"
 _OPTION_END = r"(?=\s{0,9}(?:\Z|\n| -|\\|[;&|\"`)]|</))"
 _LINE_START = r"(?:\A|(?<=\n)|(?<=>))[ \t>+*\-]{0,20}"
-_LINE_END = r"(?=[ \t]{0,20}(?:\Z|\r?\n|</))"
+_LINE_END = r"(?=[ \t]{0,20}(?:\Z|\n|</))"
 COMMANDS: list[tuple[str, str]] = [
     ("mysql", rf"\b(?:mysql\w{{0,8}}|mysql-?dump)\b[^\n|;]{{0,200}}? -p{_NO_PORT}{_ARGUMENT}"),
     ("mariadb", rf"\bmariadb[\w\-]{{0,8}}\b[^\n|;]{{0,200}}? -p{_NO_PORT}{_ARGUMENT}"),
@@ -224,7 +224,7 @@ _SET_CHARS = 40
 _MAX_WORD_CHARS = 8
 """Of a name that is one word, as a line may begin with: PASS, PASSWORD."""
 _BLANK = lazily(r"[ \t]{1,8}(?=(?P<quote>[\"']?)[^\s\"'])")
-_WHOLE_LINE = lazily(r"[ \t]{1,8}[^\s]{1,300}[ \t]{0,8}(?:\r?\n|\Z)")
+_WHOLE_LINE = lazily(r"[ \t]{1,8}[^\s]{1,300}[ \t]{0,8}(?:\n|\Z)")
 
 
 def settings(text: str, folded: str) -> Iterator[tuple[int, int, str]]:

@@ -241,7 +241,7 @@ CHECKED: list[tuple[str, str, str, Callable[[re.Match[str]], Found] | None]] = [
     (
         "private-key",
         "Private-Lines: ",
-        r"(?<=Private-Lines: )\d{1,3}(?:\r?\n[A-Za-z0-9+/=]{20,80}){1,100}",
+        r"(?<=Private-Lines: )\d{1,3}(?:\n[A-Za-z0-9+/=]{20,80}){1,100}",
         None,
     ),
     (

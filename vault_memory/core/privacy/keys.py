@@ -70,17 +70,89 @@ def is_random(text: str) -> bool:
 
 def _oddness(text: str) -> float:
     """The share of pairs of neighbours that no word, number or change between them has (0 to 1)."""
-    odd = count = 0
-    for run in _RUN.findall(text):
-        for first, second in zip(run, run[1:], strict=False):
-            count += 1
-            if first.isdigit() or second.isdigit():
-                odd += first.isdigit() != second.isdigit()
-            elif second.isupper() and first.islower():
-                odd += 1
-            else:
-                odd += second.lower() not in _FOLLOWS[first.lower()]
-    return odd / count if count else 0.0
+    pairs = [_is_odd(*pair) for run in _RUN.findall(text) for pair in zip(run, run[1:], strict=False)]
+    return sum(pairs) / len(pairs) if pairs else 0.0
+
+
+def _is_odd(first: str, second: str) -> bool:
+    """Whether words and code hardly have these two characters beside each other."""
+    if not (first.isalnum() and second.isalnum()):
+        return _class_of(second) not in _BEHIND.get(_class_of(first), "")
+    if first.isdigit() or second.isdigit():
+        return first.isdigit() != second.isdigit()
+    return (first.islower() and second.isupper()) or second.lower() not in _FOLLOWS[first.lower()]
+
+
+def _class_of(char: str) -> str:
+    return "0" if char.isdigit() else char if not char.isalpha() else "a" if char.islower() else "A"
+
+
+_BEHIND = {
+    "a": "_.(,\">-:)=/'<[`]",
+    "A": "_,.-)\"<':/;(]}`=",
+    "0": ".,-])\"_:>/<';}+",
+    "!": "a=",
+    '"': "aA>,):].0",
+    "#": "aA",
+    "$": "a{(A",
+    "%": "a(",
+    "&": "a&",
+    "'": "aA,)]:.",
+    "(": "aA\"')0[",
+    ")": ",:).;]`",
+    "*": "*aA",
+    "+": "0=",
+    ",": "0aA\"'",
+    "-": "a0A->",
+    ".": "a0_A",
+    "/": "aA/0",
+    ":": "/:0a",
+    "<": "a/A",
+    "=": "aA\"'0=",
+    ">": "<aA.",
+    "@": "a",
+    "[": "aA\"0'",
+    "\\": "a",
+    "]": "),:].[",
+    "_": "aA_0",
+    "`": "aA",
+    "{": "aA\"}'",
+    "|": "|",
+    "}": '),"}',
+}
+"""What stands behind a sign, and which signs behind a letter or digit, in code and documents: `a` is any small letter,
+`A` any capital, `0` any digit. Other pairs are odd."""
+_MIN_ODD_IN_TWO_CLASSES = 0.5
+"""Of the pairs where only two of small letters, capital letters, digits and signs are there."""
+_MIN_ODD_PAIRS, _MIN_ODD_GENERATED = 3, 0.27
+"""Of the pairs in a generated password of twelve characters or more: 99 of 100 have more."""
+_WRITTEN = lazily(
+    r"(?i:pass|token|secret|user)|\(\?[:=!<P]|[Aa]-[Zz]|0-9|://|xxx|\.\.\.|\*\*\*|ENC\[|\([brfu]{1,2}[\"']|\A(?:</?[a-z]{1,12}[>/:|]|<!|\{\{|[$#%][{(])"
+)
+"""A word for a secret, or what only a regular expression, an address or a template has."""
+_IN_EXPRESSION = lazily(r"\\[bdnrstwzBDSWZ]|\.[*+]|\][*+{(]|\)[*+?]|\[\^|\{\{|\}\}|\{\}|&&|\|\||[\-=]>|</")
+_MAX_IN_EXPRESSION = 1
+"""A generated password has hardly more of these."""
+_MAX_ODD_IN_WORD = 0.25
+_VISIBLE = lazily(r"(?=[^!-/:-@\[-`{-~]{0,199}[!-/:-@\[-`{-~])(?=[^A-Za-z]{0,199}[A-Za-z])[!-~]{10,200}")
+"""With a sign and a letter."""
+_LONG_RUN = lazily(r"[A-Za-z][a-z]{5,}|[A-Z]{6,}")
+
+
+def is_generated(text: str, least: float = _MIN_ODD_GENERATED) -> bool:
+    """Whether a program made this password of letters, digits and signs: of its pairs at least this share (0 to 1) are
+    such as words and code hardly have."""
+    if not _VISIBLE.fullmatch(text):
+        return False
+    classes = {_class_of(char) if char.isalnum() else "" for char in text}
+    if len(classes) < 3:
+        least = max(least, _MIN_ODD_IN_TWO_CLASSES)
+    odd = sum(_is_odd(*pair) for pair in zip(text, text[1:], strict=False))
+    if odd < max(_MIN_ODD_PAIRS, least * (len(text) - 1)) or _WRITTEN.search(text):
+        return False
+    if len(_IN_EXPRESSION.findall(text)) > _MAX_IN_EXPRESSION:
+        return False
+    return all(_oddness(run) > _MAX_ODD_IN_WORD for run in _LONG_RUN.findall(text))
 
 
 # --- what a prefix says -----------------------------------------------------------------------------------------------

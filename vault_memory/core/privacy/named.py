@@ -127,6 +127,8 @@ _PIN_EDGE = lazily(r"(?![a-z0-9])(?! ?(?:oipg|rotcennoc|redaeh|agb|atad|draob|la
 """A pin that is no part of a circuit."""
 
 
+ALONE = lazily(r"(?![\u3400-\u9fff])")
+"""`Name.before` of a Han character that is a name only where no other stands beside it, behind it neither."""
 EDGES = (_EDGE, _TOKEN_EDGE, _SECRET_EDGE)
 """`Name.before` of names that may also begin inside a word of code: clientSecret."""
 NAMES: list[tuple[str, str, re.Pattern[str] | None, str]] = [
@@ -142,6 +144,7 @@ NAMES: list[tuple[str, str, re.Pattern[str] | None, str]] = [
     ("answer", "answer, 答案", _ANSWERED, ""),
     ("answer", "answer to my security question, maiden name", _EDGE, ""),
     ("passcode", "passcode, unlock code, 密码, 解锁码", None, ""),
+    ("passcode", "密", ALONE, ""),
     ("code", "提取码, 访问码, 分享码, 解压码, 门禁码", None, ""),
     ("login", "creds, credentials, logins, login, user/pass, username/password, id/pw", _EDGE, ""),
     (
@@ -191,7 +194,7 @@ NAMES: list[tuple[str, str, re.Pattern[str] | None, str]] = [
     ("api-key", "key", _KEY_EDGE, "bfopswl"),
     ("door", "code, pin, combination, combo, passcode, 码, 代码", _LOCKED, ""),
     ("door", "keypad, lock", _LOCKED, ""),
-    ("door", "password", _LOCKED, ""),
+    ("door", "password, 密码", _LOCKED, ""),
     ("kept", "safe, lockbox, padlock, strongbox, voicemail", _EDGE, ""),
     ("kept", "保险箱, 保险柜", None, ""),
     ("puk", "puk, puk1, puk2, puk-code, pukcode", _EDGE, ""),
@@ -275,7 +278,7 @@ _OPEN = lazily(
     r"(?:\[\s{0,12})?[brfuN]?(?P<quote>[\"'`「『“*_]{1,3})|\[\s{0,12}(?P<bare>)(?=[\w!#$%&*@^]{4,64}, ?[\w!#$])"
 )
 _OPENERS = frozenset("[brfuN\"'`「『“*_")
-_NEW_LINE = r"(?:(?:[|>][+\-]?[ \t]{0,4})?\r?\n[ \t>]{0,12}(?:(?:-|\d{1,2}[.)]) {1,3})?)?"
+_NEW_LINE = r"(?:(?:[|>][+\-]?[ \t]{0,4})?\n[ \t>]{0,12}(?:(?:-|\d{1,2}[.)]) {1,3})?)?"
 """The value may stand on the next line, also as a block or the first item of a list (YAML)."""
 _FIELD = r"[\s,]{1,24}[\"']?[a-z_\-]{1,20}[\"']?\s{0,4}[:=]\s{0,4}(?:\"[^\"\n]{0,40}\"|'[^'\n]{0,40}'|[\w\-./]{1,40})"
 """Another field between a name and its value: "type": "plain"."""
@@ -308,9 +311,9 @@ _JOINED = lazily(
 _BELOW = lazily(
     rf"{_SUFFIX}{_CLOSE}{_NOTE}{_GAP}[ \t]{{0,8}}"
     rf"(?P<said>(?:如下|见下|在下面|as follows|is below|below|is|是)?[:=?]?){_CLOSE}"
-    r"(?P<below>(?:[ \t]{0,20}\r?\n(?:={3,40}|-{3,40})(?=[ \t]{0,20}\r?\n))?(?:[ \t]{0,20}\r?\n[ \t>+#*\-]{0,12}){1,4}"
+    r"(?P<below>(?:[ \t]{0,20}\n(?:={3,40}|-{3,40})(?=[ \t]{0,20}\n))?(?:[ \t]{0,20}\n[ \t>+#*\-]{0,12}){1,4}"
     r"(?:(?:\d{1,2}[.)]|\[[ x]\]) {1,3})?"
-    r"(?:(?:(?:```|~~~)[a-z]{0,10}|text|txt|sh|bash|console|ini|env|yaml|json)\r?\n[ \t>+#*]{0,12})?)(?=[!-~])"
+    r"(?:(?:(?:```|~~~)[a-z]{0,10}|text|txt|sh|bash|console|ini|env|yaml|json)\n[ \t>+#*]{0,12})?)(?=[!-~])"
 )
 """A value on a line below its name, also after an empty line or in a block of code."""
 _MAX_LABEL_CHARS = 40
@@ -342,7 +345,7 @@ _BEFORE_IN_TAG = lazily(
 _MAX_TAG_CHARS = 400
 
 
-_ACCOUNT = lazily(
+ACCOUNT = lazily(
     r"[\w.@+\-]{2,64}(?: ?[:|;、] ?|, ?| / |/(?!\S*/)(?![a-z_\-]{1,40}\d{0,2}(?:[\s.,;]|\Z))|(?<=[@\w]) (?=\S*\d))"
 )
 _SEED_WORD = r"(?!(?:the|and|for|are|was|not|but|has|had|our|its|their|which|should|would|could|from|your)\b)[a-z]{3,8}"
@@ -353,7 +356,7 @@ _SEED = lazily(
 _SEED_HAN = lazily(
     r"[^\n]{0,12}?[\s:=是]\s{0,4}(?P<words>[\u3400-\u9fff]{1,4}(?:[ ,、]{1,2}[\u3400-\u9fff]{1,4}){11,23})"
 )
-_TOTP_BREAK = r"(?:[ \-]|\r?\n[ >]{0,4})"
+_TOTP_BREAK = r"(?:[ \-]|\n[ >]{0,4})"
 _TOTP = lazily(
     r"[^\n]{0,60}?(?:\s[\s>]{0,4}|(?<=[:=\"'`(*])|(?<=[^\x00-\x7f]))"
     r"(?P<groups>(?=[A-Za-z2-7 \-]{0,80}(?:[A-Za-z][2-7]|[2-7][A-Za-z]))"
@@ -464,8 +467,10 @@ def values_after(near: Near, name: Name, at: int) -> Iterator[tuple[int, int]]:
         if said and values.is_secret(name.kind, said):
             yield other.end(), other.end() + len(said.value)
     old = _CHANGED.match(folded, after) if name.kind in _LISTED else None
-    if old and values.is_secret(name.kind, Said(text[slice(*old.span("old"))], "announced", False, "")):
-        yield old.span("old")
+    for start in (old.start("old"), old.end()) if old else ():
+        said = _said(text, start, "", "word", name.kind)
+        if said and values.is_secret(name.kind, _one_of_several(said, name)):
+            yield start, start + len(said.value)
     has_lines = text.find("\n", after, after + _MAX_LABEL_CHARS) >= 0
     if has_lines and name.kind in _LISTED and (heading := _HEADING.match(folded, after)) and _is_label(text, at):
         yield from _items(text, folded, name, heading.end())
@@ -480,12 +485,21 @@ def values_after(near: Near, name: Name, at: int) -> Iterator[tuple[int, int]]:
             at, said = item.end(), _said(text, item.end(), item["quote"] or "", "direct", name.kind)
             if said and item["quote"] is None and item["bare"] is None:
                 said = said._replace(how="item", rest="")
+        elif name.kind in _SEVERAL and (further := _further(text, start, end)):
+            at, said = further.end(), _said(text, further.end(), further["quote"] or "", "item", name.kind)
+            said = _one_of_several(said, name) if said else None
         else:
             return
         is_one = said and values.is_secret(name.kind, said)
         found = (at, at + len(said.value)) if said and is_one else None
 
 
+_LISTED = ("password", "passcode")
+_KEYED_IN = ("pin", "one-time", "door", "door of")
+_NO_KEY = lazily(r"[,(]")
+"""Such values have no comma in them, also none of a Chinese sentence, and no remark."""
+_SEVERAL = (*_LISTED, "phrase", "app password", *_KEYED_IN)
+"""Kinds of which one name may announce several values."""
 _INSTEAD = lazily(
     r"[^\s,;:]{0,4}? ?(?:(?:并?不|不再)是|isn't|is (?:not|no longer)|was not|wasn't) ?[!-~]{1,64}?[,;。 ]{1,3}"
     r"(?:[而现在应该改换]{0,3}(?:是|成)|(?:but |it's |it is |now |rather ){1,3})[: ]{0,2}"
@@ -496,24 +510,46 @@ _DENIED = lazily(r"不是|不再是|isn't|is (?:not|no longer)|was not|wasn't")
 _MAX_ITEMS = 20
 _ITEM = lazily(r"(?:[\[,]\s{0,12}[\"']?|\n[ \t]{0,12}- {1,3}[\"']?)\Z")
 _NEXT_ITEM = lazily(
-    r"[\"']\s{0,2},\s{0,12}(?=[\"'])(?P<quote>[\"'])|[\"']?\r?\n[ \t]{0,12}- {1,3}(?P<bare>[\"']?)"
+    r"[\"']\s{0,2},\s{0,12}(?=[\"'])(?P<quote>[\"'])|[\"']?\n[ \t]{0,12}- {1,3}(?P<bare>[\"']?)"
     r"|, ?(?=[^\s\"':=]{4,64}[,\]])"
 )
+_FURTHER = lazily(
+    r"(?P<closed>[\"'`」』]?)(?: ?[,、;/] ?(?:(?:and|or) )?| (?:and|or|&) | ?[和或跟及與与] ?)(?P<quote>[\"'`「『]?)"
+    r"(?=[!-~])"
+)
+"""What stands between several values of one name: A and B, A、B, 7731, 8842."""
+
+
+def _further(text: str, start: int, end: int) -> re.Match[str] | None:
+    """What stands between a value and the next one; they are in quotes each, or neither is."""
+    found = _FURTHER.match(text, end)
+    is_quoted = text[start - 1 : start] in _QUOTED
+    return found if found and bool(found["closed"]) == is_quoted == bool(found["quote"]) else None
+
+
+def _one_of_several(said: Said, name: Name) -> Said:
+    """A value beside another one: with fewer than two digits it may be any word."""
+    how = "space" if name.kind in _KEYED_IN else "word" if len(_SOME_DIGIT.findall(said.value)) > 1 else "item"
+    return said._replace(value=said.value.partition(",")[0], how=how, rest="")
+
+
+_SOME_DIGIT = lazily(r"[0-9]")
+_QUOTED = ("'", '"', "`", "「", "『")
 _NEW_ONE = lazily(r"[\"'`]?[,;.]?(?: (?:and |but |now )?(?:the |my )?new one(?:'s| is|:) (?:now )?| ?新的(?:是|:) ?)")
 """A value that is told beside the one it replaces: the old password was x, the new one is y."""
 _CHANGED = lazily(
-    r"(?:[^\n,;:.!?]{0,30}? from |[^\n,;:]{0,8}?[从由] ?)(?P<old>[!-~]{4,64}?)(?= to [!-~]| ?[改换变更][成为到])"
+    r"(?:[^\n,;:.!?]{0,30}? from |[^\n,;:]{0,8}?[从由] ?)(?P<old>[!-~]{4,64}?)"
+    r"(?: to (?=[!-~])| ?[改换变更][成为到]了? ?)"
 )
-"""The value that is given up: I changed the password from x to y, 密碼從 x 改成 y."""
+"""The value that is given up, up to the new one: I changed the password from x to y, 密碼從 x 改成 y."""
 
 
-_LISTED = ("password", "passcode")
-_HEADING = lazily(rf"s?{_CLOSE}{_NOTE}[ \t]{{0,8}}:?{_CLOSE}[ \t#]{{0,8}}\r?\n(?:[=\-]{{3,60}}[ \t]{{0,8}}\r?\n)?")
+_HEADING = lazily(rf"s?{_CLOSE}{_NOTE}[ \t]{{0,8}}:?{_CLOSE}[ \t#]{{0,8}}\n(?:[=\-]{{3,60}}[ \t]{{0,8}}\n)?")
 """The end of a line that heads a list: «## Passwords», 密碼：."""
 _LISTED_LINE = lazily(
     r"(?P<indent>[ \t>]{0,12})(?P<bullet>(?:[\-*+•]|\d{1,2}[.)])[ \t]{1,4})?"
     r"(?:(?:[^\n:=|]{1,40}?(?:[ \t]{0,2}[:=：][ \t]{0,4}|[ \t]-{1,2}[ \t]{1,2})|[^\s:=|]{1,40}[ \t]{1,4})?"
-    r"[\"'`*]{0,2}(?P<value>[!-~]{6,64}?)[\"'`*]{0,2}[ \t]{0,8}|(?P<other>[^\n]{0,200}))(?:\r?\n|\Z)"
+    r"[\"'`*]{0,2}(?P<value>[!-~]{6,64}?)[\"'`*]{0,2}[ \t]{0,8}|(?P<other>[^\n]{0,200}))(?:\n|\Z)"
 )
 """A line of such a list: a value, alone or after what it opens (nas: x, github - x, wifi x), or another text."""
 _MAX_LISTED_LINES = 50
@@ -546,7 +582,7 @@ _CODE_OF_LIST = (
 )
 _FIRST_CODE = lazily(rf"(?:[:=]|\n)[ \t>]{{0,8}}{_BEFORE_CODE}(?P<code>{_CODE_OF_LIST})")
 _FURTHER_CODE = lazily(
-    r"(?=\W)[ \t]{0,12}(?:(?:[,、;/|&]|and|und|et|y|和|或)[ \t]{0,12})?(?:\r?\n[ \t>]{0,8}){0,3}"
+    r"(?=\W)[ \t]{0,12}(?:(?:[,、;/|&]|and|und|et|y|和|或)[ \t]{0,12})?(?:\n[ \t>]{0,8}){0,3}"
     rf"{_BEFORE_CODE}{_CODE_OF_LIST}"
 )
 _MAX_CODES, _MIN_CODES, _BEFORE_CODES_CHARS = 400, 3, 240
@@ -670,7 +706,7 @@ def answered(text: str, folded: str, name: Name, start: int) -> Found:
 
 _ANSWER = r"[^\W_][\w'&\-]{0,30}(?:\.? [\w'&\-]{1,20}){0,4}(?=[ .!\"')\]」』]{0,3}(?:\Z|[\r\n,;，。；|]))"
 _ANSWER_BELOW = lazily(
-    rf"(?::[^\n]{{3,160}}|[^\n]{{0,160}}\?)[ \t\"*_]{{0,4}}\r?\n[ \t>*\-]{{0,6}}(?P<answer>{_ANSWER})(?![,;|])"
+    rf"(?::[^\n]{{3,160}}|[^\n]{{0,160}}\?)[ \t\"*_]{{0,4}}\n[ \t>*\-]{{0,6}}(?P<answer>{_ANSWER})(?![,;|])"
 )
 _MAX_APART_CHARS = 56
 _APART = lazily(
@@ -726,7 +762,7 @@ _LOOSE = lazily(r"\S{0,300}?[0-9]|\S{0,4}(?:[A-Za-z]{0,3} [0-9]|[a-z]{4} )")
 """A word with a digit, a number in groups, or words of four letters."""
 _SIXTEEN_LETTERS = lazily(r"[A-Za-z]{16}(?![\w\-])|[A-Za-z]{4}(?:-[A-Za-z]{4}){3}(?![\w\-])")
 _WORD = lazily(r"[「『\"'`]?(?P<word>[A-Za-z][A-Za-z@$!]{5,63})(?![\w(\[{=]|[.:\-]\w)")
-_PHRASE = lazily(r"[a-z]{2,9}(?:[ \-][a-z]{2,9}){3,11}(?=[ \t]{0,9}(?:\Z|\r?\n))")
+_PHRASE = lazily(r"[a-z]{2,9}(?:[ \-][a-z]{2,9}){3,11}(?=[ \t]{0,9}(?:\Z|\n))")
 """The words of a passphrase, up to the end of its line: correct horse battery staple."""
 _BEFORE_PHRASE = (
     "direct",
@@ -786,8 +822,11 @@ def value(text: str, folded: str, name: Name, at: int, sign: re.Match[str], how:
     opened = _OPEN.match(text, start) if text[start : start + 1] in _OPENERS else None
     if opened and how == "direct" and sign["direct"] == "=" and text[at : at + len(name.text)].isupper():
         how = "env"  # SECRET_KEY = '…'
-    start = opened.end() if opened else start
-    prefix = {"authorization": _SCHEME, "login": _ACCOUNT}.get(name.kind)
+    may_be_generated = name.kind in _GENERATED and how in _BEFORE_WHOLE
+    if may_be_generated and (generated := _generated(text, start, opened, False)):
+        return generated
+    begin, start = start, opened.end() if opened else start
+    prefix = {"authorization": _SCHEME, "login": ACCOUNT}.get(name.kind)
     if prefix and (before := prefix.match(folded, start)):
         start = before.end()
     elif name.kind == "login":
@@ -830,7 +869,37 @@ def value(text: str, folded: str, name: Name, at: int, sign: re.Match[str], how:
         return None  # password = typedPhrase
     if said and how == "direct" and not said.is_quoted and "\n" in sign[0] and _GOES_ON.match(said.rest):
         return None  # a sentence on the next line
-    return (start, start + len(said.value)) if said and values.is_secret(name.kind, said) else None
+    if said and values.is_secret(name.kind, said):
+        return start, start + len(said.value)
+    return _generated(text, begin, opened, True) if may_be_generated else None
+
+
+_GENERATED = ("password", "passcode", "phrase", "app password")
+_BEFORE_WHOLE = ("direct", "env", "shell", "option", "word", "han", "pair", "dash")
+_RUN = lazily(r"[!-~]{10,200}(?![!-~])")
+_QUOTE_ENDS = {quote: lazily(rf"{quote}(?=[\s,;:.)\]}}>/<|\\\"'`]|\Z)") for quote in "\"'`"}
+_BRACKETS_AND_STOPS = ",;:)]}>([{\"'`*"
+
+
+def _generated(text: str, start: int, opened: re.Match[str] | None, is_whole: bool) -> Found:
+    """The password at `start` that a program made, with whatever signs are in it, up to a blank or the end of its
+    quotes, and unless it `is_whole` up to what looks like the next setting."""
+    quote = _QUOTE_ENDS.get((opened["quote"] or "")[-1:]) if opened else None
+    begin = opened.end() if opened else start
+    if not (run := _RUN.match(text, begin)):
+        return None
+    end = run.end()
+    if quote and (closed := quote.search(text, begin, end)):
+        end = closed.start()
+    elif quote:
+        begin = start
+    if not is_whole and (cut := _CUT.search(text, begin + 1, end)):
+        end = cut.start()
+    written = text[begin:end]
+    word = written.rstrip(_BRACKETS_AND_STOPS)
+    opens, closes = (sum(map(written.count, brackets)) for brackets in ("([{", ")]}"))
+    is_left_open = opens > closes and written[-1] not in "([{," and text[end : end + 1] not in (" ", "\t")
+    return (begin, begin + len(word)) if values.is_made_by_a_program(word, is_left_open) else None
 
 
 def _in_words(folded: str, name: Name, start: int, how: str, is_quoted: bool) -> Found:
@@ -871,7 +940,7 @@ def _line_before(text: str, at: int) -> str:
 def _is_label(text: str, at: int) -> bool:
     """Whether little stands on the line before `at`, and no sentence; a line that is «pass» is Python."""
     line = text.rfind("\n", max(0, at - _MAX_LABEL_CHARS), at) + 1
-    if text.startswith(("pass\n", "pass\r"), at) and text[line:at].isspace():
+    if text.startswith("pass\n", at) and text[line:at].isspace():
         return False
     return (line > 0 or at < _MAX_LABEL_CHARS) and not _SENTENCE.search(text, line, at)
 
@@ -963,10 +1032,6 @@ def _in_tag(text: str, at: int, reach: int = 80) -> bool:
     return opened >= 0 and (begins.isalpha() or begins in "/?") and text.find(">", opened, at) < 0
 
 
-_KEYED_IN = ("pin", "one-time", "door", "door of")
-"""Kinds of values that have no comma in them, also none of a Chinese sentence."""
-
-
 def _said(text: str, start: int, opened: str, how: str, kind: str) -> Said | None:
     """The value at `start`, after the quotes or emphasis `opened`, and how it is written."""
     if kind in ("id-number", "bank-account"):
@@ -988,7 +1053,9 @@ def _said(text: str, start: int, opened: str, how: str, kind: str) -> Said | Non
     cut = _CUT.search(match[0], 1)
     value = match[0][: cut.start()] if cut else match[0]
     if kind in _KEYED_IN:
-        value = value.partition(",")[0]
+        value = _NO_KEY.split(value, maxsplit=1)[0]
     value = value.rstrip(",;:)]}*").rstrip("\\")
+    if text[start + len(value) : start + len(value) + 1] > "\u3000":
+        value = value.rstrip("([{")  # 密碼：Tiger2024（公司）
     rest = text[start + len(value) : start + len(value) + 40].partition("\n")[0]
     return Said(value, how, bool(quote), rest) if value else None

@@ -24,7 +24,7 @@ from pathlib import PurePosixPath
 from typing import Literal, NamedTuple
 
 from vault_memory.core import layout
-from vault_memory.core.privacy import commands, formats, keys, named, numbers, tables
+from vault_memory.core.privacy import commands, formats, keys, named, numbers, tables, values
 from vault_memory.core.privacy.views import ASCII_FORMS, DISGUISE_CHAR, DISGUISED, views
 from vault_memory.core.text import fold, lazily, matches, stands_in, translated
 
@@ -388,6 +388,7 @@ def _in_columns(text: str, names: Sequence[named.Name]) -> Iterator[Span]:
             done = yield from tables.in_cells(text, header, names)
 
 
+_BEFORE_HAN = "\u3400"
 _MAX_BEFORE_CHARS = 160
 """What stands before a name is read so far: no pattern of `Name.before` takes more."""
 
@@ -395,6 +396,8 @@ _MAX_BEFORE_CHARS = 160
 def _is_word(text: str, folded: str, name: named.Name, at: int, after: int) -> bool:
     """Whether a name stands for itself at `at`, and is no part of another word (tokenize, passage, monkey)."""
     if name.not_before and (folded[after : after + 1] or " ") in name.not_before:
+        return False
+    if name.before is named.ALONE and folded[after : after + 1] > _BEFORE_HAN:
         return False
     if not name.before or name.before.match(folded[max(0, at - _MAX_BEFORE_CHARS) : at][::-1]):
         return True
@@ -411,7 +414,7 @@ def _is_other(folded: str, after: int) -> bool:
     """Whether what follows a name is replaced already, or makes another thing of it: 密碼管理."""
     if _OURS in folded[after : after + _MAX_OURS_CHARS]:
         return True
-    return folded[after : after + 1] > "\u3400" and bool(named.COMPOUND.match(folded, after))
+    return folded[after : after + 1] > _BEFORE_HAN and bool(named.COMPOUND.match(folded, after))
 
 
 def answer_spans(question: str, reply: str) -> list[Span]:
@@ -510,13 +513,14 @@ def secrets_added(
         return found
     old = {line for known_text in known if known_text for line in known_text.split(b"\n")}
     around = _LINES_AROUND if was_held else 0
-    in_lines = _findings(old, added, first, around)
+    is_source = layout.is_source(path)
+    in_lines = _findings(old, added, first, is_source, around)
     if in_lines and moved.texts:
-        in_lines = _findings(old | moved.lines, added, first, around)
+        in_lines = _findings(old | moved.lines, added, first, is_source, around)
     return [*found, *in_lines]
 
 
-def _findings(old: Collection[bytes], added: bytes, first: int, around: int = 0) -> list[Finding]:
+def _findings(old: Collection[bytes], added: bytes, first: int, is_source: bool, around: int) -> list[Finding]:
     """The secrets in those of the lines in `added` that are not `old`; `first` lines stand above it. With them so many
     lines `around` each are read, but no secret that stands in these alone counts.
 
@@ -543,10 +547,8 @@ def _findings(old: Collection[bytes], added: bytes, first: int, around: int = 0)
             size += len(blocks[-1]) + 1
         above, at = above + count, end + 1
     searched = b"\n".join(blocks)[:MAX_SEARCHED_BYTES]
-    # A NUL may stand between two words, and in UTF-16 between two letters.
-    plain = [searched] if b"\0" not in searched else [searched.replace(b"\0", each) for each in (b" ", b"")]
-    readings = [reading for each in plain for reading in _readings(each)]
-    spans = (span for reading in readings for span in _in_text(reading))
+    readings = _readings(searched)
+    spans = (span for reading in readings for span in _in_text(reading, is_source))
     counted = [
         Finding(first + 1 + read[start], kind)
         for start, end, kind in spans
@@ -556,7 +558,14 @@ def _findings(old: Collection[bytes], added: bytes, first: int, around: int = 0)
 
 
 def _readings(text: bytes) -> list[str]:
-    """The text in UTF-8, and if it is none, also as editors for Chinese write it; of the same lines."""
+    """The text in UTF-8, and if it is none, also as editors for Chinese write it; of the same lines.
+
+    A NUL may stand between two words, or be half of a character of UTF-16; whatever a text claims, each is read.
+    """
+    if b"\0" in text:
+        little = text.removeprefix(b"\0")  # half of the line end of a line that is not new
+        wide = [little.decode("utf-16-le", "ignore"), text.decode("utf-16-be", "ignore")]
+        return [*(each for by in (b" ", b"") for each in _readings(text.replace(b"\0", by))), *wide]
     try:
         return [text.decode("utf-8")]
     except UnicodeDecodeError:
@@ -567,13 +576,19 @@ def _readings(text: bytes) -> list[str]:
 _ENCODINGS = ("utf-8", "gb18030", "cp950")
 
 
-def _in_text(text: str) -> Iterator[tuple[int, int, str]]:
-    """(first line, last line, kind) of each secret in a text; lines count from 0."""
+def _in_text(text: str, is_source: bool) -> Iterator[tuple[int, int, str]]:
+    """(first line, last line, kind) of each secret in a text; lines count from 0. In a program (`is_source`)
+    «pencil.ocean20» is an attribute unless it is a string."""
     line = place = 0
     for start, end, kind in secret_spans(text):
+        if is_source and text[start - 1 : start] not in _QUOTES and values.is_attribute(text[start:end]):
+            continue
         line += text.count("\n", place, start)
         place = start
         yield line, line + text.count("\n", start, end), kind
+
+
+_QUOTES = ("'", '"', "`")
 
 
 def _in_name(path: str) -> list[Span]:

@@ -6,17 +6,17 @@ import re
 from collections.abc import Generator, Iterator, Sequence
 
 from vault_memory.core.privacy import values
-from vault_memory.core.privacy.named import KINDS, Name
+from vault_memory.core.privacy.named import ACCOUNT, ALONE, KINDS, Name
 from vault_memory.core.privacy.values import Said
 from vault_memory.core.text import fold, lazily
 
 MAX_RULER_CHARS = 20_000
-RULER = lazily(r"^[ \t>]{0,20}\|?[ \t]{0,99}:?-{2,100}:?[ \t]{0,99}\|[ \t:|\-]{0,19000}$", re.MULTILINE)
-"""The line below the head of a Markdown table."""
+RULER = lazily(r"^[ \t>]{0,20}[|+]?[ \t]{0,99}:?-{1,100}:?[ \t]{0,99}[|+][ \t:|+\-]{0,19000}$", re.MULTILINE)
+"""The line below the head of a table, as Markdown, Org and databases draw it: |-|:-:|, |---+---|, +---+---+."""
 HEADER = lazily(
     r"(?:\A|(?<=[\n>])|(?<=: ))[ >+#]{0,4}"
     r"[\"']?[^\W\d][\w .\-/]{0,30}[\"']?(?P<by>[,;\t]) ?[\"']?[^\W\d][\w .\-/]{0,30}[\"']?"
-    r"(?:(?P=by) ?[\"']?[^\W\d][\w .\-/]{0,30}[\"']?){0,20}\r?\n"
+    r"(?:(?P=by) ?[\"']?[^\W\d][\w .\-/]{0,30}[\"']?){0,20}\n"
 )
 """The first line of cells that are cut by commas, semicolons or tabs; words with a colon may stand before it."""
 INSERT = lazily(
@@ -66,7 +66,7 @@ def in_insert(insert: re.Match[str], names: Sequence[Name]) -> _Spans:
 
 def _heads(line: str, by: str, names: Sequence[Name]) -> tuple[list[Name | None], str]:
     """What each column holds, as far as a name says it, and how the values below are written (`Said.how`)."""
-    cells = [cell.strip(" *_`>+#\r\n\"'") for cell in fold(line).split(by)]
+    cells = [cell.strip(" *_`>+#\n\"'") for cell in fold(line).split(by)]
     heads = [_heading(cell, names) for cell in cells]
     if by != "|":
         heads = [name if name and cell.endswith(name.text) else None for cell, name in zip(cells, heads, strict=True)]
@@ -79,19 +79,25 @@ def _is_of_accounts(cell: str) -> bool:
 
 
 def _heading(cell: str, names: Sequence[Name]) -> Name | None:
-    """The name in a heading. A column of logins holds accounts; a seed phrase is in no cell."""
-    return next(
-        (
-            name
-            for name in names
-            if len(cell) <= len(name.text) + 12 and name.kind not in ("login", "seed") and _is_called(cell, name)
-        ),
-        None,
+    """The name in a heading, of several the longest: 帳號/密碼 is not 密碼.
+
+    A column of «logins» holds accounts; a seed phrase is in no cell.
+    """
+    called = (
+        name
+        for name in names
+        if len(cell) <= len(name.text) + 12
+        and name.text not in ("login", "logins")
+        and name.kind != "seed"
+        and _is_called(cell, name)
     )
+    return max(called, key=lambda name: len(name.text), default=None)
 
 
 def _is_called(cell: str, name: Name) -> bool:
     before, found, _ = cell.partition(name.text)
+    if name.before is ALONE:
+        return cell == name.text
     return bool(found) and (name.before is None or name.before.match(before[::-1]) is not None)
 
 
@@ -119,10 +125,10 @@ _ACCOUNTS = frozenset(
 )
 """Beside a column with such a heading, any word in a column of passwords is one."""
 _CELL_TEXT = lazily(
-    r"[ \t]*(?:\"(?P<quoted>(?:[^\"]|\"\")*)\"|'(?P<single>[^']*)'|[*_`]*(?P<bare>.*?)[*_`]*)[ \t\r]*(?: \(.*|<.*)?"
+    r"[ \t]*(?:\"(?P<quoted>(?:[^\"]|\"\")*)\"|'(?P<single>[^']*)'|[*_`]*(?P<bare>.*?)[*_`]*)[ \t]*(?: \(.*|<.*)?"
 )
 _CSV_CELLS = {
-    by: lazily(rf"[ \t]*\"[^\"]*+(?:\"\"[^\"]*+)*+\"[ \t\r]*(?={by}|\n|\Z)|[^{by}\n]*") for by in (",", ";", "\t")
+    by: lazily(rf"[ \t]*\"[^\"]*+(?:\"\"[^\"]*+)*+\"[ \t]*(?={by}|\n|\Z)|[^{by}\n]*") for by in (",", ";", "\t")
 }
 """A cell, as CSV has them: in quotes stand line ends and what else divides cells. A quote that does not end is none."""
 
@@ -135,9 +141,13 @@ def _below(text: str, start: int, by: str, heads: list[Name | None], how: str) -
             break
         for (at, end), name in zip(cells, heads, strict=False):
             if name and (found := _CELL_TEXT.fullmatch(text, at, end)) and found.lastgroup:
-                value = found[found.lastgroup]
-                if value and values.is_secret(name.kind, Said(value, how, False, "")):
-                    yield *found.span(found.lastgroup), KINDS.get(name.kind, name.kind)
+                first, last = found.span(found.lastgroup)
+                kind, written = name.kind, how
+                if kind == "login":  # dave / Tiger2024
+                    account = ACCOUNT.match(text, first, last)
+                    kind, written, first = "password", "cell", account.end() if account else last
+                if first < last and values.is_secret(kind, Said(text[first:last], written, False, "")):
+                    yield first, last, KINDS.get(name.kind, name.kind)
         start = text.find("\n", cells[-1][1]) + 1 or len(text)
     return start
 

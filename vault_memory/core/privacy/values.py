@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from vault_memory.core.privacy.formats import is_basic
-from vault_memory.core.privacy.keys import is_hash, is_random
+from vault_memory.core.privacy.keys import is_generated, is_hash, is_random
 from vault_memory.core.text import fold, lazily
 
 
@@ -145,9 +145,12 @@ def _is_common(word: str) -> bool:
     return word in _COMMON_WORDS or bool(_COMMON_FORMS.fullmatch(word))
 
 
+_NAMED_IN_CODE = lazily(
+    r"[A-Za-z_$][\w$]*(?:(?:\.|->|::|\?\.)[A-Za-z_$][\w$]*)+(?:[;!].*)?|[A-Za-z_$](?:[\w$.:?]|->)*[(\[{].*"
+)
+"""An attribute, a call, or an item: config.password, getpass(prompt, row["x"]."""
 _CODE = lazily(
-    r"[A-Za-z_$][\w$]*(?:(?:\.|->|::|\?\.)[A-Za-z_$][\w$]*)+(?:[(\[{;!].*)?|[A-Za-z_$][\w$.:>\-]*[(\[{].*"
-    r"|[A-Za-z]+(?:_[A-Za-z]+)+"
+    r"[A-Za-z]+(?:_[A-Za-z]+)+"
     r"|(?:\.{0,2}|~)/(?:(?:Users)?/.*|[a-z0-9_.\-/${}]*)|https?:.*|[a-z]+://.*|[A-Z]:\\.*"
     r"|[a-z]+(?:[A-Z][a-z]+)+|[A-Z][a-z]+(?:[A-Z][a-z]+)+"
     r"|:.*|new [A-Z].*|await .*|lambda.*|!?(?:true|false|null).*|[\w\-]+\.(?:py|js|ts|tsx|json|ya?ml|toml"
@@ -187,21 +190,92 @@ _OTHER = lazily(r"[^\w .,:;/'\"\-]")
 
 
 def _is_code(said: Said) -> bool:
-    is_code = _CODE.fullmatch(said.value) or _OPERATOR.search(said.value)
-    return bool(is_code) and not (said.is_quoted and "(" in said.value and _is_strong(said.value))
+    value = said.value
+    if said.is_quoted and "(" in value and _is_strong(value):
+        return False
+    return _is_expression(value) or bool(_CODE.fullmatch(value) or _OPERATOR.search(value))
+
+
+def _is_expression(value: str) -> bool:
+    """Whether a value is an attribute, a call or an item, and all words in it are words of code."""
+    if not _NAMED_IN_CODE.fullmatch(value) or _NO_NAME_IN_CODE.match(value):
+        return False
+    if _WORDS_WITH_NUMBER.fullmatch(value):
+        return any(_is_common(word) or word in _OWNERS for word in _PARTS.findall(_DIGITS.sub("", value.lower())))
+    return all(map(_is_word_of_code, _WORD_IN_CODE.findall(_STRING.sub("", value))))
+
+
+def is_made_by_a_program(value: str, is_left_open: bool = False) -> bool:
+    """Whether a password was generated, with whatever signs are in it; what has the form of code must be odder, unless
+    it `is_left_open`: a bracket in it does not close, as no code has it."""
+    if not is_generated(value) or is_left_open:
+        return is_generated(value)
+    return not _is_expression(value) or is_generated(value, _MIN_ODD_IN_FORM_OF_CODE)
+
+
+_MIN_ODD_IN_FORM_OF_CODE = 0.4
+
+
+_NO_NAME_IN_CODE = lazily(
+    r"\w*[A-Za-z]\[(?:\d{3,}\]|\d{4,}\Z)|(?!String|Text|Unicode)[A-Z][a-z]+[({]\d{4,}|\w*(?:_\d{3,}|\d\$)[(\[{]"
+)
+"""Tiger[2024], Tiger(2024)!, tiger_2024(guest): code takes items by smaller numbers, and calls nothing so."""
+_WORDS_WITH_NUMBER = lazily(r"[A-Za-z]{3,}(?:\.[A-Za-z]{3,})+\d{2,4}")
+"""pencil.ocean20: a password, unless the words are of code (config.db20)."""
+_OWNERS = frozenset(
+    word
+    for words in (
+        "cfg conf opts options arg argv kwargs res response ctx context props obj item row node event result results",
+        "body headers cls super window math faker client server session model module lib util utils spec parser page",
+        "key creds cred credentials account accounts auth http host app api db vars var inputs parsed payload query",
+    )
+    for word in words.split()
+)
+"""Words before a dot whose attribute follows."""
+_STRING = lazily(r"([\"'`])[^\"'`]*(?:\1|\Z)")
+_WORD_IN_CODE = lazily(r"[A-Za-z0-9]+")
+
+
+def _is_word_of_code(word: str) -> bool:
+    """Whether letters and digits are a part of a name in code (userPassword, db2, sha256, x1), or a number; nothing
+    that somebody made up: Sunny0912, Qx7Km."""
+    if word.isdigit() or _SHORT_NAME.fullmatch(word):
+        return True
+    letters = _KNOWN_DIGITS.sub("", word)
+    return letters.isalpha() and 3 * (len(_LETTERS.findall(letters)) - 1) <= len(letters)
+
+
+_SHORT_NAME = lazily(r"[a-z]{1,2}\d{1,2}|[A-Z]\d?|0[xob][\da-f]+")
+_KNOWN_DIGITS = lazily(
+    r"(?<=[a-z])\d{1,2}(?=[A-Z][a-z]|[a-z]{2})|(?:\d{1,2}|128|192|224|256|384|512|509|1024|2048|25519)(?=[A-Z]|[a-z]?\Z)"
+)
+"""In names of code: str2bool, b64encode, Argon2Hasher, db2, sha256, x509."""
 
 
 _LOOSE = ("space", "joined", "aside", "below", "announced", "item", "next")
 """Signs that say little: only a value with digits, of six characters and more, counts."""
-_UNIT = lazily(r" ?(?:[A-Za-z%/]|[位个個次秒分字条條天年月元人块組组笔筆万萬号號种種项項端太是]|[-~]\d)")
+_UNIT = lazily(
+    r" ?(?:(?:[kKMGT]?[bB]|[kKMG]?Hz|[mk]?[VAWmg]|[mnu]?s|x|k|h|d|px|pt|em|cm|km|rpm|bps|dpi|am|pm|AM|PM"
+    r"|(?:bit|byte|char|character|letter|digit|number|word|symbol|token|line|row|page|item|point|step|user|account|time"
+    r"|attempt|sec|second|min|minute|hr|hour|day|week|month|year|dollar|euro|mile|meter|metre|volt|amp|pixel)s?"
+    r"|tries|entries|people|persons|USD|EUR)(?![A-Za-z])"
+    r"|[%/]|[位个個次秒字条條天年月元人块組组笔筆万萬号號种種项項]|分(?!享)|端口|[-~]\d)"
+)
 """After a number that counts something."""
+_SAID_OF = lazily(r" ?(?:(?:is|are|was|were|has|had|means|can|should|will|to|in|on|of)(?![A-Za-z])|[太是])")
+"""After a value of which a sentence says something: password 123456 is too weak."""
+
+
+def _is_counted(said: Said) -> bool:
+    """Whether a number counts something, or is only spoken of."""
+    return bool(_UNIT.match(said.rest) or (said.how in _LOOSE and _SAID_OF.match(said.rest)))
 
 
 def _password(said: Said) -> bool:
     value = said.value
     if said.how in _LOOSE and not _DIGIT.search(value):
         return said.how in ("space", "joined") and is_like_no_word(value.rstrip(".!?"))
-    if said.how == "aside" and not _is_made_up(value):
+    if said.how == "aside" and not (_is_made_up(value) or (said.rest[:1] == ")" and _WORD_AND_DIGITS.fullmatch(value))):
         return False
     if said.how == "cell" and _UNOPENED.match(value):
         return False  # (user|pass2) in a pattern
@@ -215,6 +289,8 @@ def _password(said: Said) -> bool:
         return False
     if said.how == "next" and not _may_be_next(said):
         return False
+    if said.how not in _LOOSE and is_made_by_a_program(value):
+        return True
     if not 4 <= len(value) <= 200 or is_placeholder(value) or not value.isprintable():
         return False
     core = value.rstrip(".!?")
@@ -240,6 +316,7 @@ def _password(said: Said) -> bool:
     return _is_lone_word(said, core)
 
 
+_WORD_AND_DIGITS = lazily(r"(?!sha|iso|rfc|aes|utf|ascii)[A-Z]?[a-z]{3,20}\d{3,6}")
 _STANDARD = lazily(r"[A-Z]{2,5}\d[\-/][A-Za-z]{2,9}\d?|[A-Z][A-Za-z]{2,6}\d\.\d")
 """WPA2-PSK, MD5-hashed, OAuth2.0."""
 _UNOPENED = lazily(r"[^(\[{]*[)\]}]")
@@ -307,7 +384,7 @@ def _is_plain_number(said: Said) -> bool:
         said.value.rstrip(".!?").isdigit()
         and len(said.value) >= 6
         and said.how in ("direct", "env", "han", "word", "pair", "tag", "cell", "account", "joined")
-        and not _UNIT.match(said.rest)
+        and not _is_counted(said)
     )
 
 
@@ -496,6 +573,11 @@ def is_document(value: str) -> bool:
 _DOCUMENT = lazily(r"[A-Z]{2,5}-?\d{3,5}")
 
 
+def is_attribute(value: str) -> bool:
+    """Whether a value has the form of words and a number in code, too: pencil.ocean20."""
+    return bool(_WORDS_WITH_NUMBER.fullmatch(value))
+
+
 def is_identifier(value: str) -> bool:
     """Whether code could have a variable of this name: typedPhrase."""
     return bool(_CODE.fullmatch(value)) and value.isalpha()
@@ -655,8 +737,19 @@ def _door(said: Said) -> bool:
     return said.how != "item" and _one_time(said._replace(value=said.value.strip("#*")))
 
 
+def _lock(said: Said) -> bool:
+    """What opens a lock: as `_door`, and where nothing else can be meant also three digits, as cases have them."""
+    return _door(said) or (said.how in ("direct", "env", "han", "word") and _pin(said))
+
+
 def _pin(said: Said) -> bool:
-    return bool(re.fullmatch(r"\d{3,8}[.!?]?", said.value)) and not _UNIT.match(said.rest)
+    if said.how in _LOOSE and len(said.value) < 4 and _GOES_ON.match(said.rest):
+        return False
+    return bool(_DIGITS_OF_PIN.fullmatch(said.value)) and not _is_counted(said)
+
+
+_GOES_ON = lazily(r" ?[A-Za-z]")
+_DIGITS_OF_PIN = lazily(r"\d{3,8}[.!?]?")
 
 
 def _has_more(rest: str) -> bool:
@@ -702,7 +795,7 @@ def _one_time(said: Said) -> bool:
 def _code(said: Said) -> bool:
     """A short code for a shared file or parcel: four to eight letters and digits."""
     value = said.value.rstrip(".!?")
-    if not _SHORT_CODE.fullmatch(value) or _is_common(fold(value)) or _UNIT.match(said.rest):
+    if not _SHORT_CODE.fullmatch(value) or _is_common(fold(value)) or _is_counted(said):
         return False
     return bool(_DIGIT.search(value)) or (said.how in ("direct", "han") and not _VOWEL.search(value))
 
@@ -753,7 +846,7 @@ _SIGN_OF_PASSWORDS = lazily(r"[!#$%&*@]")
 def _phrase(said: Said) -> bool:
     """A password, or in quotes three words and more that are no sentence: "blue dog 7"."""
     words = fold(said.value).split() if said.is_quoted else []
-    is_one = 3 <= len(words) <= 12 and all(word.isalnum() and len(word) <= 9 for word in words)
+    is_one = 3 <= len(words) <= 12 and all(word.isalnum() and len(word) <= 12 for word in words)
     return (is_one and not any(_FUNCTION_WORDS.fullmatch(w) or _OF_A_SENTENCE.fullmatch(w) for w in words)) or (
         _password(said)
     )
@@ -776,7 +869,7 @@ _CHECKS: dict[str, Callable[[Said], bool]] = {
     "pin": _pin,
     "one-time": _one_time,
     "totp": _totp,
-    "door": _door,
+    "door": _lock,
     "beside": _beside,
     "api-key": _key,
     "token": _key,

@@ -55,7 +55,8 @@ class View:
 def views(text: str) -> list[View]:
     """The views of a text to search, the plainest first; one that would equal the view before it is left out.
 
-    Plain: invisible characters are gone; wide characters, blanks, hyphens and curly quotes have their ASCII form.
+    Plain: invisible characters are gone; wide characters, blanks, hyphens and curly quotes have their ASCII form, and
+    a line ends with `\n` alone.
     Readable: also JSON, HTML and URL escapes are undone, and Markdown emphasis and HTML tags are gone.
     Joined: also a key that a line end or a broken string literal cuts in two is one word.
     """
@@ -71,12 +72,13 @@ _INVISIBLE_CHARS = (
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e"
     "\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff\x08\U000e0000-\U000e007f]"
 )
-_INVISIBLE = lazily(f"{_INVISIBLE_CHARS}{{1,1000}}")
+_INVISIBLE = lazily(f"{_INVISIBLE_CHARS}{{1,1000}}|(?P<end>\\r{{1,3}}\\n|\\r)")
 
 
 def _plain(text: str) -> View:
     same = translated(text, ASCII_FORMS)
-    return View(same, ((match.start(), match.end(), "") for match in matches(_INVISIBLE, same)))
+    found = matches(_INVISIBLE, same)
+    return View(same, ((match.start(), match.end(), "\n" if match["end"] else "") for match in found))
 
 
 _WIDE = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)}
@@ -95,7 +97,7 @@ ASCII_FORMS = _WIDE | {ord(other): ord(char) for char, others in _LOOK_LIKE.item
 # --- readable ---------------------------------------------------------------------------------------------------------
 
 _MARK_FORMS = (
-    r"(?P<escape>\\{1,4}(?:[\"'/nrt_\-]|u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}))"
+    r"(?P<escape>\\{1,4}(?:r\\{1,4}n|[\"'/nrt_\-]|u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}))"
     r"|(?P<entity>&(?:quot|amp|lt|gt|apos|nbsp|colon|equals|lowbar|hyphen|shy|#\d{1,6}|#[xX][0-9a-fA-F]{1,5});)"
     r"|(?P<percent>%[2-7][0-9A-Fa-f])"
     r"|<!\[CDATA\[|<!--|-->|\x1b\[[0-9;]{0,20}m"
@@ -132,7 +134,7 @@ def _meaning(match: re.Match[str]) -> str:
     written = match[0]
     if match["escape"]:
         code = written.lstrip("\\")
-        return _char(int(code[1:], 16)) if len(code) > 1 else _LETTERS.get(code, code)
+        return _char(int(code[1:], 16)) if code[0] in "ux" else _LETTERS.get(code[0], code)
     if match["entity"]:
         name = written[1:-1]
         if name[0] != "#":
@@ -153,12 +155,12 @@ def _char(code: int) -> str:
 
 # --- joined -----------------------------------------------------------------------------------------------------------
 
-_LINE_END_FORMS = r"(?:\r\n|[\n\r])(?:[ \t]{0,40}[>+\-|#*](?![>+\-|#*]{3}))?[ \t]{0,40}"
+_LINE_END_FORMS = r"\n(?:[ \t]{0,40}[>+\-|#*](?![>+\-|#*]{3}))?[ \t]{0,40}"
 _LINE_END = lazily(_LINE_END_FORMS)
-_BROKEN_FORMS = r"[\"'][ \t]{0,4}[+.,]?[ \t]{0,4}(?:\\?\r?\n[ \t]{0,40})?[+.]?[ \t]{0,4}[\"']"
+_BROKEN_FORMS = r"[\"'][ \t]{0,4}[+.,]?[ \t]{0,4}(?:\\?\n[ \t]{0,40})?[+.]?[ \t]{0,4}[\"']"
 _BROKEN = lazily(_BROKEN_FORMS)
 """A string literal that ends and goes on: "ab" + "cd"."""
-_JOINT_CHAR = lazily(r"[\r\n\"']")
+_JOINT_CHAR = lazily(r"[\n\"']")
 _LINE_TAIL = lazily(r"[ \t]{0,8}\\?\Z")
 _KEY_TAIL = lazily(r"[A-Za-z0-9+/=_\-.]{4,60}\Z")
 _KEY_HEAD = lazily(r"[A-Za-z0-9+/_\-.]{2,200}+={0,2}+(?![ \t]{0,2}[:=]|[A-Za-z0-9])")
@@ -208,7 +210,7 @@ _INNER_CASE = lazily(r"[a-z][A-Z]|[A-Z]{2}[a-z]")
 DISGUISE_CHAR = lazily(rf"[\\&%<*_`~\x1b\r\n\"'{_INVISIBLE_CHARS[1:]}")
 """Each disguise has one of them; most messages of one line have none."""
 DISGUISED = lazily(
-    rf"{_INVISIBLE_CHARS}|{_MARK_FORMS}|(?<=[A-Za-z0-9+/=_.\-])[ \t]{{0,10}}\\?(?:{_LINE_END_FORMS}|{_BROKEN_FORMS})"
+    rf"{_INVISIBLE_CHARS}|\r|{_MARK_FORMS}|(?<=[A-Za-z0-9+/=_.\-])[ \t]{{0,10}}\\?(?:{_LINE_END_FORMS}|{_BROKEN_FORMS})"
     r"(?=[A-Za-z0-9+/_\-.]{0,199}(?:[0-9]|[a-z][A-Z]|[A-Z]{2}[a-z]|[A-Z]{4}))"
 )
 """Stands in the ASCII form of every text that has a second view or an invisible character; others need no views."""
