@@ -73,7 +73,7 @@ _STATE_OR_INDEX = _compiled_later(rf"(?:^|/)(?:{_STATE}(?:/|$)|{_INDEX}$)")
 _TEMPORARY = _compiled_later(
     r"(?i:\..*|.*~|~.*|4913|index\.db.*|.*\.(?:sw[a-p]|tmp|temp|bak|part|icloud|crdownload|lock))"
 )
-_MAY_BE_PRIVATE = re.compile(r"git|vault|index|conver|objects|injected|logs|\.\.|~|[^\x00-\x7f]", re.IGNORECASE)
+_MAY_BE_PRIVATE = re.compile(r"git|vault|index|conver|chat|objects|injected|logs|\.\.|~|[^\x00-\x7f]", re.IGNORECASE)
 _PROGRAM = _compiled_later(
     rf"(?:^|/){_or_short(r'[.][^/]+', 'obsidi')}/"
     rf"(?:{_or_short('plugins|themes|snippets', 'snippe')}(?:/|$)"
@@ -101,7 +101,7 @@ _OWN_FOLDERS = (MEMORY_DIR, SKILLS_DIR, SOUL.parts[0])
 _NO_VAULT = _compiled_later(rf"(?:{'|'.join(_OWN_FOLDERS)})/(?:.*/)?{_or_short('vault-memory', 'vault-')}\.toml?")
 _FOLDERS_OF_HOME = "|".join(glob.partition("/")[0] for glob, _ in KIND_OF_PATH if "/" in glob)
 _IS_A_FOLDER = _compiled_later(rf"memory/{_USER_ID.pattern}(?<!\.md)|{_HOME}(?:{_FOLDERS_OF_HOME})|{_HOME}archive")
-_EXPORT = _compiled_later(r"conversations(?:-\d+)?\.json")
+_EXPORT = _compiled_later(r"(?i:conversations)(?:-\d+| ?\(\d+\)| copy)?(?i:\.json)")
 _UPWARDS = re.compile(r"(?:^|/)\.\.[. ]*(?:/|$)")
 # What a disk may ignore in a name: case; on macOS some invisible characters; on Windows dots and blanks at the end, and
 # what follows a colon. Windows also takes a backslash for a slash, and knows a file by a short name with a `~`.
@@ -144,12 +144,14 @@ def is_private_packed(name: str) -> bool:
     if not _MAY_BE_PRIVATE.search(name):
         return False
     path = PurePosixPath(name.replace("\\", "/"))  # as programs of Windows write it
-    return is_private(path) or is_export(name) or (path.suffix in (".jsonl", ".gz") and CONVERSATIONS_DIR in path.parts)
+    is_kept = is_export(name) or path.name.casefold() == "chat.html"
+    return is_private(path) or is_kept or (path.suffix in (".jsonl", ".gz") and CONVERSATIONS_DIR in path.parts)
 
 
 def is_export(member: str) -> bool:
     """Whether a member of an archive holds the conversations that a chat service has given out, by its name:
-    `conversations.json`, `conversations-000.json`, in any folder but the one for what macOS keeps beside files."""
+    `conversations.json`, `conversations-000.json`, `conversations (1).json`, in any folder but the one for what macOS
+    keeps beside files."""
     path = PurePosixPath(member.replace("\\", "/"))  # as some programs on Windows write it
     return _EXPORT().fullmatch(path.name) is not None and "__MACOSX" not in path.parts
 

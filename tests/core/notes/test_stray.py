@@ -51,7 +51,8 @@ REPLY = Reply("c", "alice", "2026-01-30T14:05:00", "Green.", datetime(2026, 1, 3
         ("claude.json", json.dumps([claude.conversation(claude.message("1", "human", "Hi"))], indent=2), True),
         ("mapping.json", '{"mapping": {"properties": {"author": {}, "content_type": {}}}}', False),
         ("memory/alice/conversations/2026-01-30.jsonl", TURN, False),  # private by its place
-        ("notes/format.md", TURN, False),
+        ("notes/format.md", f"# The form\n\n{TURN}\n", False),
+        ("talk of today.md", TURN, True),  # Obsidian shows no JSONL
         ("log.jsonl", '{"timestamp": "2026-01-30T14:05", "user": "alice", "action": "log-in"}', False),
         ("set.jsonl", '["assistant"]\n{"user": "tea?", "assistant": "Green."}\n\n', False),
     ],
@@ -210,6 +211,19 @@ TAR = tarred("notes.md", b"tea")
         *((f"m.tar{end}", b'{"a": "the middle of one, which is text"}', "opaque") for end in (".ab", ".partac", "-07")),
         *((f"m.tgz{end}", b"text", "opaque") for end in (".09", ".part-ab", ".part_ab", ".part.ab", ".ab.split")),
         ("build.zsh", b"echo hi", ""),
+        *(
+            (name, b"text", "")
+            for name in ("README.pt.br.md", "a.zip.md", "x.tar.gz.md", "app.bundle.js", "data.bz2.py")
+        ),
+        ("a.zip", zipped(("b.docx", zipped(("docProps/app.xml", b"<a/>"), ("word/numbering.xml", b"<a/>")))), ""),
+        ("a.zip", zipped(("chat.html", b"<html>")), "private"),
+        ("a.zip", zipped(("my chats.json", f"[{CHATGPT}]".encode())), "private"),
+        ("a.zip", zipped(("user.json", b'{"email": "pat@example.org", "chatgpt_plus_user": true}')), "private"),
+        ("a.zip", zipped(("talks.json", TURN.encode("utf-16"))), "private"),
+        ("talk of today.md", f"{TURN}\n".encode(), "private"),
+        ("talks.txt", f"{TURN}\n".encode("utf-16"), "private"),
+        ("talks.jsonl", b"\xfe\xff" + f"{TURN}\n".encode("utf-16-be"), "private"),
+        ("notes.txt", "我的筆記\n".encode("utf-16"), ""),
         ("last.zip", b"\x12\0\x99" * 1000, "opaque"),
         ("bike.md", b"AA01 is my bike", ""),
         ("zips.csv", b"07070,Rutherford,NJ\n", ""),
@@ -278,10 +292,14 @@ def test_an_export_of_a_chat_service_is_private_in_its_archive_too(member: str) 
     [
         ("chat.html", f"<html><script>var jsonData = [{CHATGPT}];</script></html>", "private"),
         ("page.html", '<pre>{"conversation_id": "c", "user_message": "hi", "assistant_message": "hi"}</pre>', ""),
-        ("shared_conversations.json", '[{"id": "s", "conversation_id": "x", "is_anonymous": true}]', "private"),
+        (
+            "shared_conversations.json",
+            '[{"id": "s", "conversation_id": "x", "title": "t", "is_anonymous": true}]',
+            "private",
+        ),
         ("user.json", '{"id": "user-a", "email": "pat@example.org", "chatgpt_plus_user": true}', "private"),
         ("memories.json", '[{"conversations_memory": "Pat is ill", "account_uuid": "a"}]', "private"),
-        ("users.json", '[{"uuid": "u", "verified_phone_number": "+1"}]', "private"),
+        ("users.json", '[{"uuid": "u", "full_name": "Pat", "verified_phone_number": "+1"}]', "private"),
         ("projects.json", '[{"uuid": "p", "docs": [{"uuid": "d", "filename": "x.md", "content": "y"}]}]', "private"),
         ("package.json", '{"name": "x", "author": "y", "parts": []}', ""),
     ],

@@ -45,7 +45,7 @@ class HeardTurn:
     @cached_property
     def is_refused(self) -> bool:
         """Whether the person asks that nothing of it be remembered."""
-        return any(topics.refuses_to_be_remembered(clause.text, self.lexicon) for clause in self.clauses)
+        return _refuses(self.clauses, self.lexicon)
 
     def allowed(self, signals: list[Signal]) -> list[Signal]:
         """Those of the signals that may be learned: of a turn that is not to be remembered, what it takes back."""
@@ -67,8 +67,11 @@ def read_turn(user_msg: str, reply: str, existing: Mapping[str, str | list[str]]
 
 def asks_to_be_left_out(user_msg: str, lexicon: Lexicon) -> bool:
     """Whether the person asks that nothing of a message be remembered."""
-    turn = read_turn(user_msg, "", NOTHING_STORED, lexicon)
-    return turn is not None and turn.is_refused
+    return _refuses(clauses(speech.read(user_msg, lexicon), lexicon), lexicon)
+
+
+def _refuses(heard: list[Clause], lexicon: Lexicon) -> bool:
+    return any(topics.refuses_to_be_remembered(clause.text, lexicon) for clause in heard)
 
 
 def extract_by_rules(

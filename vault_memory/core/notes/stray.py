@@ -8,7 +8,7 @@ another program's conversations that lies here to be imported.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import PurePosixPath
 from typing import Literal
@@ -25,8 +25,8 @@ _FIELDS = tuple(re.compile(rb'"%s"\s*:\s*["n]' % name) for name in (b"conversati
 _REPLY = re.compile(rb'"assistant_message"\s*:\s*["n]')
 _CONVERSATIONS = (b"mapping", b"author", b"content_type", b"parts"), (b"chat_messages", b"sender")
 _ABOUT_THEM = (
-    *((b"conversation_id", b"is_anonymous"), (b"chatgpt_plus_user",)),
-    *((b"conversations_memory",), (b"verified_phone_number",), (b"uuid", b"docs", b"filename")),
+    *((b"conversation_id", b"is_anonymous", b"title"), (b"chatgpt_plus_user", b"email"), (b"conversations_memory",)),
+    *((b"verified_phone_number", b"full_name", b"uuid"), (b"uuid", b"docs", b"filename", b"content")),
 )
 _EXPORTS = tuple(tuple(re.compile(b'"%s"' % name) for name in names) for names in (*_CONVERSATIONS, *_ABOUT_THEM))
 """The fields of what ChatGPT and Claude give out (`core.exports`) and of the files beside it: whose it is, what is
@@ -43,11 +43,13 @@ _PACKED = (
 )
 _ARCHIVE = re.compile(rf"\.{_PACKED}(?:\.(?:old|bak|orig|enc|gpg))?$|\.(?:[zr]\d\d|part\d+)$", re.IGNORECASE)
 _PART = re.compile(
-    rf"\.{_PACKED}(?:[._-](?:part[._-]?)?|part[._-]?)(?:[a-z]{{2}}|\d{{1,4}})(?:\.split)?$", re.IGNORECASE
+    rf"\.{_PACKED}(?:[._-](?:part[._-]?)?|part[._-]?)(?:[ab][a-z]|\d{{1,4}})(?:\.split)?$", re.IGNORECASE
 )
 """Names of archives, and of one that is in parts, of which one may be text."""
-_DOCUMENTS = ("[Content_Types].xml", "_rels/.rels", "mimetype", "META-INF/", "META-INF/MANIFEST.MF")
-"""The first member of a zip that is a document or a program."""
+_DOCUMENTS = ("[Content_Types].xml", "_rels/", "word/", "xl/", "ppt/", "docProps/", "mimetype", "META-INF/")
+"""How one of the first members begins of a zip that is a document or a program."""
+_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+"""How a text in UTF-16 begins. Without its zero bytes what is ASCII in it, such as the names of fields, is as usual."""
 _MAX_PACKINGS = 3
 """Of compressed files in each other."""
 
@@ -70,10 +72,12 @@ def kind(path: PurePosixPath, pieces: Pieces) -> Kind:
     if layout.is_private(path):
         return ""
     suffix = path.suffix.casefold() or path.name.casefold()
-    if suffix in (".jsonl", ".json", *_PAGES) and _is_record(pieces(), is_page=suffix in _PAGES):
+    is_wide = _head(pieces(), 2).startswith(_UTF_16)
+    text: Pieces = partial(_without_zeros, pieces) if is_wide else pieces
+    if (is_wide or suffix in (".jsonl", ".json", *_PAGES)) and _is_record(text(), is_page=suffix in _PAGES):
         return "private"
     try:
-        return _kind(pieces, path.name, may_be_record=suffix != ".md")
+        return _kind(pieces, path.name)
     except packed.Unreadable:
         return "opaque"
 
@@ -90,13 +94,22 @@ def _is_record(pieces: Iterable[bytes], *, is_page: bool = False) -> bool:
     return False
 
 
-def _kind(pieces: Pieces, name: str = "", *, may_be_record: bool = True, packings: int = 0) -> Kind:
+def _without_zeros(pieces: Pieces) -> Iterator[bytes]:
+    for number, piece in enumerate(pieces()):
+        yield _plain(piece) if number else _plain(piece[2:])
+
+
+def _plain(text: bytes) -> bytes:
+    return text.replace(b"\0", b"")
+
+
+def _kind(pieces: Pieces, name: str = "", *, packings: int = 0) -> Kind:
     """The kind of a file, or of what a compressed file holds. SQLite's journal of any database (`-wal`) is private: it
     holds the last pages of one."""
     head = _head(pieces(), packed.HEAD_BYTES)
     if head.startswith(_DATABASE):
         return "private" if _NAME in _head(pieces(), _HEAD_BYTES) else ""
-    if head.startswith(_JOURNALS) or (may_be_record and _JSON.match(head) and _is_record(pieces())):
+    if head.startswith(_JOURNALS) or (_JSON.match(head) and _is_record(pieces())):
         return "private"
     if packed.is_archive(head):
         return _kind_of_members(packed.members(head, pieces()), is_zip=packed.is_zip(head))
@@ -111,7 +124,11 @@ def _kind_of_members(members: Iterable[packed.Member], *, is_zip: bool) -> Kind:
     it is; into any other nobody looks, nor into a database."""
     found: Kind = ""
     for name, head, is_open, is_known in members:
-        if layout.is_private_packed(name) or (_JSON.match(head) and all(field.search(head) for field in _FIELDS)):
+        text = _plain(head[2:]) if head.startswith(_UTF_16) else head
+        is_record = _JSON.match(text) and any(
+            all(each.search(text) for each in every) for every in (_FIELDS, *_EXPORTS)
+        )
+        if layout.is_private_packed(name) or is_record:
             return "private"
         is_shut = packed.is_archive(head) and not (is_open and is_zip == packed.is_zip(head)) and not _is_document(head)
         is_packed = packed.is_opaque(head) or packed.is_compressed(head) or head.startswith(_DATABASE)
@@ -123,7 +140,7 @@ def _kind_of_members(members: Iterable[packed.Member], *, is_zip: bool) -> Kind:
 
 def _is_document(head: bytes) -> bool:
     """Whether a zip with this beginning is a document of an office, a book, or a program."""
-    return packed.is_zip(head) and next((m.name in _DOCUMENTS for m in packed.members(head, [head])), False)
+    return packed.is_zip(head) and any(m.name.startswith(_DOCUMENTS) for m in packed.members(head, [head]))
 
 
 def _head(pieces: Iterable[bytes], size: int) -> bytes:
