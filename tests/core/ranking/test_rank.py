@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import json
+
 from vault_memory.core.notes.document import read
 from vault_memory.core.ranking import passage, rank
 from vault_memory.core.ranking.candidate import Candidate, Candidates
@@ -135,6 +137,15 @@ def test_of_what_a_log_and_a_record_say_the_record_is_shown_with_the_answer() ->
     found = passage.build(segments, 5)
     assert [p.seed.candidate.source for p in found] == ["conversations/2026-01-30.jsonl"]
     assert segments[found[0].last].text == "A lot" and found[0].repeated_at == ["daily/2026-01-30.md:3"]
+
+
+def test_of_a_record_one_turn_is_shown_and_nothing_of_those_beside_it() -> None:
+    said = [("where is the spare key", "Under the pot."), ("when is the train to Leeds", "At 9:40."), ("who?", "Me.")]
+    rows = [json.dumps({"user_message": asked, "assistant_message": told}) for asked, told in said]
+    notes = {"conversations/2026-01-30.jsonl": "\n".join(rows) + "\n"}
+    segments = scored("train Leeds", notes, {"conversations/2026-01-30.jsonl": "conversation"})
+    found = passage.build(segments, 1)[0]
+    assert [each.text for each in segments[found.first : found.last + 1]] == ["when is the train to Leeds", "At 9:40."]
 
 
 def test_an_answer_in_a_line_of_its_own_is_shown_too() -> None:

@@ -92,12 +92,22 @@ def test_the_prompt_gets_a_digest_of_yesterday_and_today(vault: Vault, clock: Cl
     assert len(first) == 9 and "conversations/" not in activity(vault) and "%%" not in activity(vault)
 
 
+def test_what_the_history_cuts_of_a_reply_may_be_recalled(vault: Vault) -> None:
+    """A10, A18 row 5: a follow-up question got a prompt without the answer, which a search had first."""
+    checked = "先看電源、空調與門禁，逐項記錄在表上。" * 18 + "最後把溫度警戒值設成 27.5 度。"
+    record_turn(vault, "alice", "列出機房的檢查項目", checked)
+    record_turn(vault, "alice", "謝謝你的整理", "不客氣")
+    built = build_enhanced_prompt(vault, "alice", "機房的溫度警戒值是多少？")
+    recalled = built.text.partition("<relevant-memories>")[2].partition("</relevant-memories>")[0]
+    assert "27.5 度" in recalled and "不客氣" not in recalled
+
+
 def test_what_the_digest_leaves_out_may_be_recalled(vault: Vault) -> None:
     for number in range(9):
         record_turn(vault, "alice", f"{number} 泡 {'綠烏紅白黃黑青花麥'[number]}茶要幾度", conversation_id="c")
     built = build_enhanced_prompt(vault, "alice", "烏茶要幾度")
     recalled = [p.place for p in built.passages if p.section == "relevant-memories"]
-    assert recalled[0].startswith("conversations/2026-01-30.jsonl:1-")
+    assert recalled[0].startswith("conversations/2026-01-30.jsonl:2-")
     vault.path("alice", "daily/2026-01-30.md").unlink()
     record_turn(vault, "alice", "泡烏龍要幾度", conversation_id="c")
     built = build_enhanced_prompt(vault, "alice", "烏龍要幾度")

@@ -137,7 +137,7 @@ class Rewind:
         """Write waiting text again into files that git has put back to what HEAD holds; return these files.
 
         Logs may wait for long: of them all is written again that is gone, also where the person has written something
-        since, and after commands that leave no trace in a log of git's (`git restore`). What the person has deleted, or
+        since. What the person has deleted, also by a command that leaves no trace in a log of git's (`git restore`), or
         committed without it, stays deleted.
         """
         redone: set[PurePosixPath] = set()
@@ -150,6 +150,7 @@ class Rewind:
         filters = Filters(self._repository, self._objects)
         moved = self._met_by_git(pending, logs, _REWINDING, _MAX_MERGE_S)
         thrown_away = self._met_by_git(pending, logs, _DISCARDING)
+        gave_up = self._gave_up_since(pending[0])
         for path, chain in _by_path(draft for intent in pending for draft in intent.drafts).items():
             if not is_rewound and path not in logs:
                 continue
@@ -159,7 +160,7 @@ class Rewind:
                 is_lost = is_heads = blob == self._blob_at(tree, path)
                 if path in logs:
                     is_restored = is_heads and (on_disk is None or self._is_restored(path))
-                    known = chain if blob == bases.get(path) else moved.get(path, [])
+                    known = moved.get(path, []) if blob != bases.get(path) else chain if gave_up else []
                     chain = known if is_restored else thrown_away.get(path, [])
                     is_lost = bool(chain) and is_gone(chain, on_disk)
                 if is_lost and self._redo(path, chain):
@@ -229,8 +230,7 @@ class Rewind:
         line in a log: one that began shortly before may have put the files back since.
         """
         when = int(intent.when.split()[0])
-        began, at = self._began()
-        if at >= when or (at >= when - _MAX_MERGE_S and self._is_at(began)):
+        if self._began()[1] >= when or self._gave_up_since(intent):
             return True
         for move in self._moves(self._repository.git_dir / "logs" / "HEAD"):
             is_later = move.when >= when or (move.old == move.new and move.when >= when - _MAX_MERGE_S)
@@ -239,6 +239,12 @@ class Rewind:
             if _REWINDING.match(move.why):
                 return True
         return False
+
+    def _gave_up_since(self, intent: Intent) -> bool:
+        """Whether a merge, rebase or reset that began since a change was staged, or shortly before, has left HEAD where
+        it was."""
+        began, at = self._began()
+        return at >= int(intent.when.split()[0]) - _MAX_MERGE_S and self._is_at(began)
 
     def _is_at(self, commit: str | None) -> bool:
         """Whether HEAD is at a commit, or only our own commits came since."""

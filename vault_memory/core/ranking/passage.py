@@ -105,6 +105,8 @@ def _grown(scored: Sequence[ScoredSegment], seed: int, used: set[int], share: fl
     size = best.length
     while True:
         sides = [i for i in (first - 1, last + 1) if _is_adjacent(scored, seed, i) and i not in used]
+        if best.candidate.kind == RECORD:  # what was said before and after is another turn
+            sides = [i for i in sides if scored[i].line == best.line]
         sides = [i for i in sides if _may_join(scored[i], best, size, share, cap)]
         if not sides:
             break
@@ -132,12 +134,15 @@ def _with_its_turn(
         return is_near and size + scored[at].length <= cap
 
     for to in (line,) if "\n" in said else (line, line + 1):
-        while joins(last + 1, to):
-            last += 1
-            size += scored[last].length
-        while joins(first - 1, to):
-            first -= 1
-            size += scored[first].length
+        grown = -1
+        while grown != size:
+            grown = size
+            if joins(last + 1, to):
+                last += 1
+                size += scored[last].length
+            if joins(first - 1, to):
+                first -= 1
+                size += scored[first].length
     return first, last
 
 

@@ -144,6 +144,7 @@ class _Builder:
         self._sections: list[Section] = []
         self._passages: list[Passage] = []
         self._turns: list[tuple[str, str]] = []
+        self._told: list[str] = []
         self._present: set[str] = {layout.PROFILE}
         self._degraded = vault.config.waits()
         self._commits: dict[PurePosixPath, str] = {}
@@ -192,13 +193,16 @@ class _Builder:
         pieces, places = [], []
         for source, turn in turns:
             person, reply = str(turn.get("user_message") or ""), str(turn.get("assistant_message") or "")
-            person, reply = escape(person), escape(_shortened(reply, MAX_REPLY_CHARS))
+            reply = _shortened(reply, MAX_REPLY_CHARS)
+            self._told.append(f"{person}\n{reply}")
+            person, reply = escape(person), escape(reply)
             self._turns.append((person, reply))
             answered = f"\nAssistant: {reply}" if reply else ""
             pieces.append(f"Human: {person}{answered}")
             name, _, line = source.rpartition(":")
             places.append((name, int(line), int(line), None))
-            self._present |= {source, *(f"{name}:{number}" for number in turn.get("reply_lines", ()))}
+            if len(str(turn.get("assistant_message") or "")) <= MAX_REPLY_CHARS:  # else the rest may be recalled
+                self._present |= {source, *(f"{name}:{number}" for number in turn.get("reply_lines", ()))}
         self._add("conversation-history", pieces, places)
 
     def add_memories(self) -> None:
@@ -319,7 +323,8 @@ class _Builder:
         first, last = hit.line_range
         if all(f"{hit.source}:{line}" in self._present for line in range(first, last + 1)):
             return True
-        return hit.content.strip() in self._said
+        words = hit.content.strip()
+        return words in self._said or any(words in told for told in self._told)
 
     def _is_starters(self, source: str) -> bool:
         """Whether a page is unchanged from the starter vault: it describes the vault and is nobody's memory."""
