@@ -488,7 +488,7 @@ def is_locked(path: Path) -> bool:
         return path.exists() and _is_busy(path)
     try:
         number = os.open(path, _READ_FLAGS)  # nothing is written: where a link leads does not matter
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return False
     try:
         fcntl.flock(number, fcntl.LOCK_SH | fcntl.LOCK_NB)

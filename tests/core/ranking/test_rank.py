@@ -130,13 +130,26 @@ def test_a_short_passage_takes_its_neighbour_with_it() -> None:
 def test_of_what_a_log_and_a_record_say_the_record_is_shown_with_the_answer() -> None:
     notes = {
         "conversations/2026-01-30.jsonl": '{"user_message": "I drink oolong at noon", "assistant_message": "A lot"}\n',
-        "daily/2026-01-30.md": "# 2026-01-30\n\n- user: I drink oolong at noon\n",
+        "daily/2026-01-30.md": "# 2026-01-30\n\n## 12:00\n"
+        "- 12:00 I drink oolong at noon → done · conversations/2026-01-30.jsonl:1\n",
     }
     kinds = {"conversations/2026-01-30.jsonl": "conversation", "daily/2026-01-30.md": "daily"}
     segments = scored("oolong noon", notes, kinds)
     found = passage.build(segments, 5)
     assert [p.seed.candidate.source for p in found] == ["conversations/2026-01-30.jsonl"]
-    assert segments[found[0].last].text == "A lot" and found[0].repeated_at == ["daily/2026-01-30.md:3"]
+    assert segments[found[0].last].text == "A lot" and found[0].repeated_at == ["daily/2026-01-30.md:4"]
+
+
+def test_what_a_person_has_noted_of_a_conversation_is_shown_and_not_its_record() -> None:
+    """A log that holds all that was said, as another program writes it: a note is what a person reads."""
+    notes = {
+        "conversations/2026-01-30.jsonl": '{"user_message": "I drink oolong at noon", "assistant_message": "ok"}\n',
+        "daily/2026-01-30.md": "# 2026-01-30\n\n- user: I drink oolong at noon\n- assistant: ok\n",
+    }
+    kinds = {"conversations/2026-01-30.jsonl": "conversation", "daily/2026-01-30.md": "daily"}
+    found = passage.build(scored("oolong noon", notes, kinds), 5)
+    assert [p.seed.candidate.source for p in found] == ["daily/2026-01-30.md"]
+    assert found[0].repeated_at == ["conversations/2026-01-30.jsonl:1"]
 
 
 def test_of_a_record_one_turn_is_shown_and_nothing_of_those_beside_it() -> None:

@@ -1,7 +1,8 @@
 """From scored segments to passages: the best segment grows to its neighbours; what is repeated is one hit.
 
 An entry that turns have written (a conversation in a daily log, a task in MEMORY.md) is one passage, with its heading.
-Of a turn that stands in a log and in the conversation record the record is shown, for it has the answer.
+What stands in a note and in the conversation record is shown as it stands in the note, which a person reads; of an
+entry that a turn has written the record is shown, for that has the answer.
 """
 
 from __future__ import annotations
@@ -45,6 +46,7 @@ def build(scored: Sequence[ScoredSegment], count: int) -> list[Passage]:
     negated = [-segment.score for segment in scored]
     order = sorted((i for i, score in enumerate(negated) if score < 0), key=negated.__getitem__)  # of equals the first
     said = [i for i in order if scored[i].candidate.kind == RECORD and scored[i].own_terms]
+    outside_records = [i for i in order if scored[i].candidate.kind != RECORD]
     used: set[int] = set()
     passages: list[Passage] = []
     for best in order:
@@ -53,7 +55,10 @@ def build(scored: Sequence[ScoredSegment], count: int) -> list[Passage]:
         if best in used:
             continue
         seed = best
-        if scored[best].candidate.kind in entries.KINDS:
+        if scored[best].candidate.kind == RECORD:
+            noted = (i for i in outside_records if _says_the_same(scored[best], scored[i]) and not _entry(scored, i))
+            seed = next(noted, best)
+        elif _entry(scored, best):
             twins = (i for i in said if _says_the_same(scored[i], scored[best]))
             seed = max(twins, key=lambda i: len(scored[i].stems), default=best)
         twin = next((p for p in passages if _repeats(best, p, scored) or p.first <= seed <= p.last), None)
