@@ -121,7 +121,7 @@ def test_a_late_turn_goes_on_with_the_numbers_of_its_archived_day(talked: Vault,
     assert (home.path / FIRST).read_bytes().startswith(old)
     assert archived_day(home.path, BEGAN.date(), talked.root) is None, "it is in one place"
     assert not status(talked, "alice").scopes[0].pending, "no other day of the month counts as changed"
-    assert hits(talked, "這句話來晚了")[0] == (FIRST, (1, 2)) and len(newest(talked)) == 7
+    assert hits(talked, "這句話來晚了")[0] == (FIRST, (2, 2)) and len(newest(talked)) == 7
     archived(talked)
     assert [*home.days()] == ["2026-01-29.jsonl"]
     assert turn_at(talked, "alice", f"{FIRST}:2")["user_message"] == "這句話來晚了"  # type: ignore[index]

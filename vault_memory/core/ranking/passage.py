@@ -110,7 +110,7 @@ def _grown(scored: Sequence[ScoredSegment], seed: int, used: set[int], share: fl
     size = best.length
     while True:
         sides = [i for i in (first - 1, last + 1) if _is_adjacent(scored, seed, i) and i not in used]
-        if best.candidate.kind == RECORD:  # what was said before and after is another turn
+        if best.candidate.kind == RECORD and best.own_terms:  # what was said before and after is another turn
             sides = [i for i in sides if scored[i].line == best.line]
         sides = [i for i in sides if _may_join(scored[i], best, size, share, cap)]
         if not sides:
