@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path, PurePosixPath
@@ -459,20 +460,78 @@ def test_a_log_that_the_person_commits_without_what_waits_stays_without_it(
     vault.assert_clean()
 
 
-@pytest.mark.parametrize("command", ["checkout -q -f old", "reset -q --hard old"])
+@pytest.mark.parametrize("taking", [["reset -q --hard old"], ["stash -q", "switch -q old"]])
 def test_what_waits_goes_to_another_branch_without_the_rest_of_its_file(
-    vault: Vault, times: Times, command: str
+    vault: Vault, times: Times, taking: list[str]
 ) -> None:
     """The whole file came along, and was committed there as the person's."""
     vault.git("branch", "old")
     turn(vault, 1)
     vault.history.flush()
-    times.now = datetime.now(TAIPEI)
+    times.now = datetime.now(TAIPEI) - timedelta(seconds=5)
     turn(vault, 2)
-    vault.git(*command.split())
+    for command in taking:
+        vault.git(*command.split())
     commit_edits(vault)
     assert vault.read(DAILY) == b"log 2\n"
     assert vault.git("log", "-1", "--format=%an") == ASSISTANT.name + "\n"
+    vault.assert_clean()
+
+
+@pytest.mark.parametrize("how", ["merge -q --no-edit other", "switch -q other", "checkout -q -f other"])
+def test_what_the_person_deletes_does_not_come_back_with_another_version_of_the_log(
+    vault: Vault, times: Times, how: str
+) -> None:
+    """It was all that waited there; the next merge brought it back, and it was committed."""
+    turn(vault, 1)
+    vault.history.flush()
+    vault.git("switch", "-q", "-c", "other")
+    vault.write(b"log 1\nfrom another machine\n", DAILY)
+    vault.git("commit", "-qam", "another")
+    vault.git("switch", "-q", "-")
+    vault.history.flush()
+    times.now = datetime.now(TAIPEI) - timedelta(seconds=5)
+    turn(vault, 2)
+    vault.write(b"log 1\n", DAILY)
+    turn(vault, 3, BOBS)
+    vault.git(*how.split())
+    turn(vault, 4, BOBS)
+    commit_edits(vault)
+    assert vault.read(DAILY) == b"log 1\nfrom another machine\n" and "log 2" not in vault.git("log", "-p", "--all")
+    assert vault.read(BOBS) == b"log 3\nlog 4\n"
+    vault.assert_clean()
+
+
+def test_what_came_back_after_a_reset_and_the_person_then_deletes_stays_deleted(vault: Vault, times: Times) -> None:
+    turn(vault, 1)
+    vault.history.flush()
+    times.now = datetime.now(TAIPEI) - timedelta(seconds=5)
+    turn(vault, 2)
+    vault.git("reset", "-q", "--hard")
+    turn(vault, 3, BOBS)
+    assert vault.read(DAILY) == b"log 1\nlog 2\n", "it came back"
+    vault.write(b"log 1\nmy remark\n", DAILY)
+    turn(vault, 4, BOBS)
+    commit_edits(vault)
+    assert vault.read(DAILY) == b"log 1\nmy remark\n" and "log 2" not in vault.git("log", "-p")
+    vault.assert_clean()
+
+
+@pytest.mark.parametrize("reset", ["reset -q", "stash -q"])
+def test_what_the_person_deletes_right_before_a_reset_stays_deleted(vault: Vault, times: Times, reset: str) -> None:
+    """Git had nothing to put back into that file."""
+    turn(vault, 1)
+    vault.history.flush()
+    times.now = datetime.now(TAIPEI) - timedelta(seconds=9)
+    turn(vault, 2)
+    vault.write(b"log 1\n", DAILY)
+    os.utime(vault.root / DAILY, (time.time() - 5, time.time() - 5))
+    vault.write(b"a note\n", PurePosixPath("note.md"))
+    vault.git("add", "note.md")
+    vault.git(*reset.split())
+    turn(vault, 3, BOBS)
+    commit_edits(vault)
+    assert vault.read(DAILY) == b"log 1\n" and "log 2" not in vault.git("log", "-p")
     vault.assert_clean()
 
 

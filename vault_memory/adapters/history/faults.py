@@ -70,5 +70,5 @@ class Faults:
         with contextlib.suppress(HistoryError):  # then `head_tree` tells of it
             branch = self.repository.head().ref or ""
         found = self.repository.planted(branch) + self.repository.objects_in_the_way()
-        found += git.wrong_kinds([ours, ours / "intents"], [ours / "lock"])
+        found += git.wrong_kinds([ours, ours / "intents"], [ours / "lock", ours / "met"])
         return git.in_its_place(*found[0]) if found else None

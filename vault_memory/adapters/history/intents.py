@@ -78,6 +78,11 @@ class Intent:
         return frozenset(layout.scope_of(change.path) for draft in self.drafts for change in draft.changes)
 
     @property
+    def staged_at(self) -> int:
+        """When it was staged, in seconds."""
+        return int(self.when.split()[0])
+
+    @property
     def is_logs(self) -> bool:
         """Whether it is the entries of turns in a user's logs, and may wait."""
         return all(draft.waits for draft in self.drafts)

@@ -344,7 +344,7 @@ class Planner:
         first = pending[0]
         if head.commit is None or head.commit == first.head:
             return _Past(Counter(), set())
-        since = int(first.when.split()[0]) - 1
+        since = first.staged_at - 1
         args = ["log", "-z", "--format=format:%H%x00%an%x00%ae%x00%at%x00%B", f"--since=@{since}", head.commit]
         try:
             out = git.run(self._repository.top, *args, *(["--not", first.head] if first.head else []), "--")

@@ -25,7 +25,7 @@ from vault_memory.adapters.git import (
     log_records,
 )
 from vault_memory.adapters.history.intents import Intent, IntentLog, is_gone
-from vault_memory.adapters.history.model import ASSISTANT, Author, Draft, FileChange
+from vault_memory.adapters.history.model import ASSISTANT, WAITING_DIR, Author, Draft, FileChange
 from vault_memory.adapters.history.publish import GitIndexUpdate
 from vault_memory.core import reading
 from vault_memory.errors import Changed, HistoryError, TooLarge
@@ -61,6 +61,7 @@ class Rewind:
         self._repository = repository
         self._objects = objects
         self._intents = intents
+        self._met_file = repository.git_dir / WAITING_DIR / "met"
 
     def take_up_dropped(self) -> set[PurePosixPath]:
         """Make intents of our commits that the person's git dropped, or took out of the files and the git index.
@@ -99,8 +100,14 @@ class Rewind:
         for when, draft in reversed(commits):  # what waits was staged after them, and on top of them
             bases = {change.path: self._blob_at(tree, change.path) for change in draft.changes}
             self._intents.mark_written(self._intents.add((draft,), when, head, bases, first=True))
-        chains = _by_path(draft for _, draft in commits)
-        return {path for path, chain in chains.items() if self._redo(path, chain)}
+        redone = set()
+        for path, chain in _by_path(draft for _, draft in commits).items():
+            try:
+                if self._redo(path, chain):
+                    redone.add(path)
+            except Changed:  # the person saved just now: what waits is written with the next call
+                redone.add(path)
+        return redone
 
     def _outrun_from(self, log: Path) -> str | None:
         """The HEAD at which a merge began, if we committed on it during the merge; else None.
@@ -138,63 +145,86 @@ class Rewind:
 
         Logs may wait for long: of them all is written again that is gone, also where the person has written something
         since. What the person has deleted, also by a command that leaves no trace in a log of git's (`git restore`), or
-        committed without it, stays deleted.
+        committed without it, stays deleted. So each move of git's is met once: what is missing later, the person has
+        taken out.
         """
         redone: set[PurePosixPath] = set()
-        pending = self._intents.pending()
+        pending, (moves, looked_at), are_met = self._intents.pending(), self._not_met(), True
         logs = _by_path(draft for intent in pending for draft in intent.drafts if draft.waits)
-        if not pending or not ((is_rewound := self._rewound_since(pending[0])) or logs):
-            return redone
-        bases = {path: blob for intent in reversed(pending) for path, blob in intent.bases.items()}
-        tree = self._objects.tree_of(self._repository.head().commit)
+        is_rewound = bool(pending) and self._rewound_since(pending[0])
+        tree = self._objects.tree_of(self._repository.head().commit) if pending else ""
         filters = Filters(self._repository, self._objects)
-        moved = self._met_by_git(pending, logs, _REWINDING, _MAX_MERGE_S)
-        thrown_away = self._met_by_git(pending, logs, _DISCARDING)
-        gave_up = self._gave_up_since(pending[0])
         for path, chain in _by_path(draft for intent in pending for draft in intent.drafts).items():
-            if not is_rewound and path not in logs:
+            if path not in logs and not is_rewound:
                 continue
-            with contextlib.suppress(TooLarge):  # git has put back no file that is too large
-                on_disk = files.read(self._repository.root / path)
-                blob = filters.blob(self._repository.prefix / path, on_disk)
-                is_lost = is_heads = blob == self._blob_at(tree, path)
+            try:
+                on_disk, held = files.read(self._repository.root / path), self._blob_at(tree, path)
+                is_lost = is_heads = filters.blob(self._repository.prefix / path, on_disk) == held
                 if path in logs:
-                    is_restored = is_heads and (on_disk is None or self._is_restored(path))
-                    known = moved.get(path, []) if blob != bases.get(path) else chain if gave_up else []
-                    chain = known if is_restored else thrown_away.get(path, [])
+                    chain = self._taken(path, pending, moves, is_heads, may_be_missing=held is None)
                     is_lost = bool(chain) and is_gone(chain, on_disk)
                 if is_lost and self._redo(path, chain):
                     redone.add(path)
+            except TooLarge:  # git has put back no file that is too large
+                continue
+            except Changed:  # the person saved just now: the next call does it
+                redone.add(path)
+                are_met = False
+        if are_met and any(not move.why.startswith(OUR_MOVE) for move in moves):
+            files.replace(self._met_file, looked_at, files.read(self._met_file), sync=False)
         return redone
 
-    def _met_by_git(
-        self, pending: Sequence[Intent], logs: Iterable[PurePosixPath], which: re.Pattern[str], took_s: float = 0.0
-    ) -> dict[PurePosixPath, list[FileChange]]:
-        """The changes of logs that waited already at git's last move of such a kind, which may have taken so long; none
-        of a log that the person has committed since."""
-        committed: set[PurePosixPath] = set()
-        for move in self._moves(self._repository.git_dir / "logs" / "HEAD"):
-            if which.match(move.why):
-                met = (intent for intent in pending if int(intent.when.split()[0]) <= move.when + took_s)
-                chains = _by_path(draft for intent in met for draft in intent.drafts)
-                return {path: chain for path, chain in chains.items() if path not in committed}
-            with contextlib.suppress(HistoryError):  # a commit that git has thrown away since, or none: 000…
-                if not move.why.startswith(OUR_MOVE):
-                    trees = [self._objects.tree_of(commit) for commit in (move.old, move.new)]
-                    committed |= {path for path in logs if len({self._blob_at(tree, path) for tree in trees}) > 1}
-        return {}
+    def _taken(
+        self, path: PurePosixPath, pending: Sequence[Intent], moves: list[_Move], is_heads: bool, may_be_missing: bool
+    ) -> list[FileChange]:
+        """What waits for a log and may have been taken out of it by these moves of git's: by one that throws edits away
+        all that had been staged, by another what was staged while git ran, for git refuses to write over an edited
+        file. The log must have been written since."""
+        written_at = self._written_at(path)
+        if written_at is None and not may_be_missing:  # git puts a file back, and does not delete it
+            return []
+        ran: list[tuple[float, float]] = []
+        for move in moves:
+            if move.why.startswith("commit") and self._differs(path, move):
+                break  # it is as the person has committed it since
+            if _DISCARDING.match(move.why) and (written_at is None or written_at >= move.when):
+                ran.append((0.0, move.when + _MAX_MERGE_S))
+            elif _REWINDING.match(move.why) and is_heads and self._is_restored(path):
+                ran.append((move.when, move.when + _MAX_MERGE_S))
+        else:
+            began, at = self._began()  # a merge that gives up leaves no line
+            if is_heads and self._is_restored(path) and self._is_at(began):
+                ran.append((int(at), at + _MAX_MERGE_S))
+        met = (intent for intent in pending if any(begin <= intent.staged_at <= end for begin, end in ran))
+        return _by_path(draft for intent in met for draft in intent.drafts).get(path, [])
+
+    def _differs(self, path: PurePosixPath, move: _Move) -> bool:
+        """Whether a move has changed a file."""
+        with contextlib.suppress(HistoryError):  # a commit that git has thrown away since, or none: 000…
+            then, now = (self._objects.tree_of(commit) for commit in (move.old, move.new))
+            return self._blob_at(then, path) != self._blob_at(now, path)
+        return False
+
+    def _written_at(self, path: PurePosixPath) -> float | None:
+        """When a file was written (seconds); None if there is none."""
+        try:
+            return (self._repository.root / path).lstat().st_mtime
+        except OSError:
+            return None
 
     def _is_restored(self, path: PurePosixPath) -> bool:
-        """Whether git has written a file, as far as its time tells: git writes its index right after the files."""
+        """Whether git has written or removed a file, as far as its time tells: git writes its index right after the
+        files."""
+        written_at = self._written_at(path)
         try:
-            written_at = (self._repository.root / path).lstat().st_mtime
-            return 0 <= (self._repository.git_dir / "index").stat().st_mtime - written_at < _RESTORED_WITHIN_S
+            index_at = (self._repository.git_dir / "index").stat().st_mtime
         except OSError:
             return False
+        return written_at is None or 0 <= index_at - written_at < _RESTORED_WITHIN_S
 
     def _redo(self, path: PurePosixPath, chain: list[FileChange]) -> bool:
         """Make a chain of changes once more, on what the file holds now; False when it holds them already, or is too
-        large."""
+        large. Raises `Changed` if the person saves it at this moment."""
         file = self._repository.root / path
         try:
             on_disk = content = files.read(file)
@@ -206,11 +236,10 @@ class Rewind:
             content = self._redone(change, content)
         if content == on_disk:  # the person has committed it
             return False
-        with contextlib.suppress(Changed):  # the person saved just now: the next call does it
-            if content is not None:
-                files.replace(file, content, on_disk, self._repository.root)
-            elif on_disk is not None:
-                files.remove(file, on_disk, self._repository.root)
+        if content is not None:
+            files.replace(file, content, on_disk, self._repository.root)
+        elif on_disk is not None:
+            files.remove(file, on_disk, self._repository.root)
         return True
 
     def _redone(self, change: FileChange, content: bytes | None) -> bytes | None:
@@ -229,7 +258,7 @@ class Rewind:
         are counted from the commit at which HEAD was then. A merge that gives up moves nothing and need not leave a
         line in a log: one that began shortly before may have put the files back since.
         """
-        when = int(intent.when.split()[0])
+        when = intent.staged_at
         if self._began()[1] >= when or self._gave_up_since(intent):
             return True
         for move in self._moves(self._repository.git_dir / "logs" / "HEAD"):
@@ -244,7 +273,7 @@ class Rewind:
         """Whether a merge, rebase or reset that began since a change was staged, or shortly before, has left HEAD where
         it was."""
         began, at = self._began()
-        return at >= int(intent.when.split()[0]) - _MAX_MERGE_S and self._is_at(began)
+        return at >= intent.staged_at - _MAX_MERGE_S and self._is_at(began)
 
     def _is_at(self, commit: str | None) -> bool:
         """Whether HEAD is at a commit, or only our own commits came since."""
@@ -270,19 +299,27 @@ class Rewind:
                 break
         return found
 
+    def _not_met(self) -> tuple[list[_Move], bytes]:
+        """HEAD's moves that `put_back` has not met yet, the newest first, and what to note when it has."""
+        start, rows = self._tail(self._repository.git_dir / "logs" / "HEAD")
+        size, _, last = (files.read(self._met_file) or b"").partition(b" ")
+        met = int(size) - start if size.isdigit() else 0
+        is_same_log = met > 0 and rows[:met].endswith(last)  # git shortens a log, or the branch has a new one
+        now = b"%d %s" % (start + len(rows), rows[rows.rfind(b"\n", 0, -1) + 1 :])
+        return list(_moves_in(rows[met:] if is_same_log else rows)), now
+
     def _moves(self, log: Path) -> Iterator[_Move]:
         """The moves in a reflog, newest first; the latest few hundred."""
+        return _moves_in(self._tail(log)[1])
+
+    def _tail(self, log: Path) -> tuple[int, bytes]:
+        """The end of a reflog, and where in it that begins."""
         try:
             with files.opened(log) as file:
-                file.seek(max(0, file.seek(0, os.SEEK_END) - _REFLOG_TAIL_BYTES))
-                rows = reading.lines(file.read().decode("utf-8", "replace"))
+                start = file.seek(max(0, file.seek(0, os.SEEK_END) - _REFLOG_TAIL_BYTES))
+                return start, file.read()
         except (FileNotFoundError, NotADirectoryError):
-            return
-        for row in reversed(rows):
-            facts, _, why = row.partition("\t")
-            words = facts.split(" ")
-            if len(words) > 4 and len(words[0]) == 40 and words[-2].isdigit():
-                yield _Move(words[0], words[1], int(words[-2]), why)
+            return 0, b""
 
     def _commits(self, tip: str, head: str) -> Iterator[tuple[str, Draft]]:
         """(committer's time, draft) of each commit of ours up to `tip` that `head` does not have, oldest first.
@@ -319,3 +356,12 @@ def _by_path(drafts: Iterable[Draft]) -> dict[PurePosixPath, list[FileChange]]:
         for change in draft.changes:
             chains.setdefault(change.path, []).append(change)
     return chains
+
+
+def _moves_in(rows: bytes) -> Iterator[_Move]:
+    """The moves of a part of a reflog, newest first."""
+    for row in reversed(reading.lines(rows.decode("utf-8", "replace"))):
+        facts, _, why = row.partition("\t")
+        words = facts.split(" ")
+        if len(words) > 4 and len(words[0]) == 40 and words[-2].isdigit():
+            yield _Move(words[0], words[1], int(words[-2]), why)
