@@ -389,8 +389,11 @@ class Person:
                 self._found("lost", f"{mark} from {now.branch} by a killed checkout of {other}, which left {after}")
             self.seen = now  # what the person had open is committed here, and they may go elsewhere now
         words = ["switch", "-q", "-f", other] if self.rng.random() < 0.5 else ["reset", "-q", "--hard"]
+        waited = self._waiting(self.see())
         may.dropped |= held | self.see().open
         self._discard(may, *words)
+        if "-f" in words:  # nobody can tell it from a deletion by hand and a switch
+            self._removed |= waited - self.see().disk
         self.git("clean", "-q", "-f", "-d")
 
     STEPS = (

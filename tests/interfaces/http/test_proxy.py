@@ -356,6 +356,20 @@ def test_who_comes_through_the_proxy_is_followed_in_their_own_words(proxy: Proxy
         assert {each.key for each in list_preferences(proxy.vault, user_id)} == {"joined", "theme"}
 
 
+@pytest.mark.parametrize("in_body", [True, False])
+def test_an_id_whose_turns_are_kept_nowhere_is_refused(proxy: Proxy, in_body: bool) -> None:
+    """They were answered, the head said that they would be recorded, and they were in no file."""
+    admin = Proxy(proxy.url, proxy.vault, own_token(proxy.vault.root), proxy.provider)
+    seen = len(proxy.provider.received)
+    body = {"model": "m", "messages": [{"role": "user", "content": "quetzals like rain"}]}
+    if in_body:
+        refused = admin.post("/v1/chat/completions", body | {"user": "Alice"})
+    else:
+        refused = admin.post("/v1/chat/completions", body, X_Vault_User="Alice")
+    assert refused.status_code == 400 and "differs from the existing 'alice'" in refused.json()["error"]["message"]
+    assert len(proxy.provider.received) == seen
+
+
 def test_a_callers_own_key_goes_to_the_provider(proxy: Proxy) -> None:
     proxy.provider.will_say(completion("ok"))
     hello = {"model": "m", "messages": [{"role": "user", "content": "hello"}]}
@@ -416,6 +430,7 @@ def test_with_a_key_that_users_share_nobody_gets_at_what_another_keeps_at_the_pr
     ))  # fmt: skip
     tricks = dict.fromkeys(("X-HTTP-Method-Override", "X_MethodOverride", "_method", "X-Verb"), "GET")
     tricks |= dict.fromkeys(("X-Original-URL", "X-Override-URL", "X-Request-URI"), "/v1/files")
+    tricks["X-Upstream-Authorization"] = ""  # no key of one's own
     for who in (proxy, bob, admin):
         for method, path in KEPT:
             headers = {"Authorization": f"Bearer {who.token}", "X-Vault-User": "bob"} | tricks

@@ -124,7 +124,7 @@ async def _prepared(request: Request, relay: Relay, row: Row, may_continue: bool
     body = await _body(request)
     read = await relay.read(body, request.headers.raw)
     caller = await identify(request)
-    row.user = user_id = _user(request, caller, relay.vault, read.user)
+    row.user = user_id = await asyncio.to_thread(_user, request, caller, relay.vault, read.user)
     row.model = read.model or ""
     shares = may_continue and not _has_own_account(request, relay.vault, "openai")
     # The vault's own token is that of a program that may have several people in one conversation.
@@ -178,7 +178,12 @@ def _has_own_account(request: Request, vault: Vault, provider: Provider) -> bool
 
 
 def _is_own_key(request: Request) -> bool:
-    return "X-Upstream-Authorization" in request.headers or has_own_key(request.headers.raw)
+    return _own_key(request) is not None or has_own_key(request.headers.raw)
+
+
+def _own_key(request: Request) -> str | None:
+    """The caller's key for the provider, as the header for it has it; an empty one is none."""
+    return request.headers.get("X-Upstream-Authorization", "").strip() or None
 
 
 def _needs_key(vault: Vault, provider: Provider) -> bool:
@@ -193,13 +198,14 @@ async def _body(request: Request) -> bytes:
 
 
 def _user(request: Request, caller: Caller, vault: Vault, named: str | None) -> str:
-    """The token's user; with the vault's own token, the user named in X-Vault-User or in the body's `user`."""
+    """The token's user; with the vault's own token, the user named in X-Vault-User or in the body's `user`, who may be
+    new. Raises `InvalidId` for one whose turns are kept nowhere."""
     if caller.user_id is not None:
         return caller.user_id
     name = _header(request, "X-Vault-User") or named
     if not name:
         raise UsageError("the vault's own token has no user: name one in X-Vault-User, or use a user's token")
-    return acting_for(vault, caller, name)
+    return vault.new_user(acting_for(vault, caller, name))
 
 
 def _header(request: Request, name: str) -> str:
@@ -227,7 +233,7 @@ async def _send(
     row.memory = prepared.memory
     if prepared.is_turn:  # of what is off the record nobody need know which conversation it was
         row.conversation = prepared.conversation
-    path, own_key = _path(request), request.headers.get("X-Upstream-Authorization")
+    path, own_key = _path(request), _own_key(request)
     disconnected = asyncio.ensure_future(_until_disconnected(request.receive))
     sending = asyncio.ensure_future(
         relay.send(
