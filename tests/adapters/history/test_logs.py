@@ -517,15 +517,43 @@ def test_what_came_back_after_a_reset_and_the_person_then_deletes_stays_deleted(
     vault.assert_clean()
 
 
+@pytest.mark.parametrize("command", ["reset -q --hard", "stash -q"])
+def test_what_a_reset_takes_out_comes_back_though_a_turn_came_before_its_line_in_the_log(
+    vault: Vault, times: Times, command: str
+) -> None:
+    """Git writes the files, then its log, and on a busy machine the second has changed."""
+    turn(vault, 1)
+    vault.history.flush()
+    times.now = datetime.now(TAIPEI) - timedelta(seconds=8)
+    turn(vault, 2)
+    turn(vault, 3)
+    times.now = datetime.now(TAIPEI) - timedelta(seconds=3)
+    vault.write(b"log 1\n", DAILY)  # as the reset writes it
+    turn(vault, 4)
+    logs = vault.history.git_dir / "logs" / "HEAD"
+    before = logs.read_bytes()
+    (vault.root / "x.md").write_text("x\n")
+    vault.git("add", "x.md")
+    saved = vault.read(DAILY) or b""
+    vault.git(*command.split())
+    assert logs.read_bytes() != before
+    vault.write(saved, DAILY)
+    os.utime(vault.root / DAILY, (time.time() - 3, time.time() - 3))
+    turn(vault, 5)
+    commit_edits(vault)
+    assert sorted((vault.read(DAILY) or b"").split(b"\n")[:-1]) == [b"log %d" % each for each in (1, 2, 3, 4, 5)]
+    vault.assert_clean()
+
+
 @pytest.mark.parametrize("reset", ["reset -q", "stash -q"])
-def test_what_the_person_deletes_right_before_a_reset_stays_deleted(vault: Vault, times: Times, reset: str) -> None:
+def test_what_the_person_deletes_before_a_reset_stays_deleted(vault: Vault, times: Times, reset: str) -> None:
     """Git had nothing to put back into that file."""
     turn(vault, 1)
     vault.history.flush()
-    times.now = datetime.now(TAIPEI) - timedelta(seconds=9)
+    times.now = datetime.now(TAIPEI) - timedelta(seconds=20)
     turn(vault, 2)
     vault.write(b"log 1\n", DAILY)
-    os.utime(vault.root / DAILY, (time.time() - 5, time.time() - 5))
+    os.utime(vault.root / DAILY, (time.time() - 15, time.time() - 15))
     vault.write(b"a note\n", PurePosixPath("note.md"))
     vault.git("add", "note.md")
     vault.git(*reset.split())

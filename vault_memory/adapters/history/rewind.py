@@ -41,6 +41,8 @@ _STAYS = "reset: moving to HEAD"
 """It moves no branch. If we committed after it had read HEAD, it dropped that commit."""
 _REFLOG_TAIL_BYTES = 1 << 16
 _RESTORED_WITHIN_S = 2.0
+_RESET_S = 10.0
+"""Longest time from a file that a reset writes to the line in git's log; as a rule it is some milliseconds."""
 _MAX_MERGE_S = 60.0
 """Longest time of a merge: our commits later than this after its start did not meet it."""
 
@@ -161,7 +163,7 @@ class Rewind:
                 on_disk, held = files.read(self._repository.root / path), self._blob_at(tree, path)
                 is_lost = is_heads = filters.blob(self._repository.prefix / path, on_disk) == held
                 if path in logs:
-                    chain = self._taken(path, pending, moves, is_heads, may_be_missing=held is None)
+                    chain = self._taken(path, pending, moves, held, is_heads)
                     is_lost = bool(chain) and is_gone(chain, on_disk)
                 if is_lost and self._redo(path, chain):
                     redone.add(path)
@@ -175,28 +177,43 @@ class Rewind:
         return redone
 
     def _taken(
-        self, path: PurePosixPath, pending: Sequence[Intent], moves: list[_Move], is_heads: bool, may_be_missing: bool
+        self, path: PurePosixPath, pending: Sequence[Intent], moves: list[_Move], held: str | None, is_heads: bool
     ) -> list[FileChange]:
         """What waits for a log and may have been taken out of it by these moves of git's: by one that throws edits away
         all that had been staged, by another what was staged while git ran, for git refuses to write over an edited
-        file. The log must have been written since."""
+        file. The log must have been written since. `held` is the blob that HEAD holds of it (None: no file)."""
         written_at = self._written_at(path)
-        if written_at is None and not may_be_missing:  # git puts a file back, and does not delete it
+        if written_at is None and held:  # git puts a file back, and does not delete it
             return []
-        ran: list[tuple[float, float]] = []
+        staged = [intent for intent in pending if path in intent.net_changes()]
+        taken: set[Path] = set()
+        is_restored = is_heads and self._is_restored(path)
         for move in moves:
             if move.why.startswith("commit") and self._differs(path, move):
                 break  # it is as the person has committed it since
-            if _DISCARDING.match(move.why) and (written_at is None or written_at >= move.when):
-                ran.append((0.0, move.when + _MAX_MERGE_S))
-            elif _REWINDING.match(move.why) and is_heads and self._is_restored(path):
-                ran.append((move.when, move.when + _MAX_MERGE_S))
+            if _DISCARDING.match(move.why) and (written_at is None or written_at >= move.when - _RESET_S):
+                taken |= self._staged_until(path, staged, move.when, held)
+            elif _REWINDING.match(move.why) and is_restored:
+                taken |= {intent.path for intent in staged if 0 <= intent.staged_at - move.when <= _MAX_MERGE_S}
         else:
             began, at = self._began()  # a merge that gives up leaves no line
-            if is_heads and self._is_restored(path) and self._is_at(began):
-                ran.append((int(at), at + _MAX_MERGE_S))
-        met = (intent for intent in pending if any(begin <= intent.staged_at <= end for begin, end in ran))
-        return _by_path(draft for intent in met for draft in intent.drafts).get(path, [])
+            if is_restored and self._is_at(began):
+                taken |= {intent.path for intent in staged if 0 <= intent.staged_at - int(at) <= _MAX_MERGE_S}
+        drafts = (draft for intent in staged if intent.path in taken for draft in intent.drafts)
+        return _by_path(drafts).get(path, [])
+
+    def _staged_until(
+        self, path: PurePosixPath, staged: Sequence[Intent], reset_at: int, held: str | None
+    ) -> set[Path]:
+        """Those that waited for a file when a reset wrote it. Git notes the reset a moment later, and who came between
+        found what HEAD holds."""
+        until = [intent for intent in staged if intent.staged_at <= reset_at + _MAX_MERGE_S]
+        filters = Filters(self._repository, self._objects)
+        for at in range(len(until) - 1, 0, -1):
+            found = filters.blob(self._repository.prefix / path, bytes_of(until[at].net_changes()[path].old))
+            if until[at].staged_at >= reset_at - _RESET_S and found == held:
+                return {intent.path for intent in until[:at]}
+        return {intent.path for intent in until}
 
     def _differs(self, path: PurePosixPath, move: _Move) -> bool:
         """Whether a move has changed a file."""
