@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+
 import pytest
 
 from tests.conftest import Cli
@@ -43,13 +45,19 @@ def test_a_memory_from_adding_to_deleting(cli: Cli) -> None:
     assert set(chosen["ids"]) == both and len(chosen["preview"]) == 2
     assert len(cli.json("memory", "list", "--user", "alice", "--type", "decision")) == 1
     assert "no deletion waits" in cli("memory", "delete", "--user", "alice", "--code", "AAAAAA", code=2)
-    assert f"deleted {new}" in cli("memory", "delete", "--user", "alice", "--code", chosen["confirmCode"])
+    receipt = cli("memory", "delete", "--user", "alice", "--code", chosen["confirmCode"])
+    assert f"deleted {new}" in receipt and receipt.count("  gone  ") == 6 and "NOT verified" not in receipt
+    assert receipt.count("  back  vault-memory restore ") == 2
     assert cli.json("memory", "list", "--user", "alice", "--type", "decision", "--history") == []
 
     stats = cli.json("memory", "stats", "--user", "alice")
     assert (stats["memories"], stats["past"], stats["memoriesCreated"]) == (12, 0, 0)
     assert "12 active of 5,000" in cli("memory", "stats", "--user", "alice")
     assert cli.git("status", "--porcelain") == ""
+
+    back = next(line for line in receipt.splitlines() if new in line and "  back  " in line)
+    cli(*shlex.split(back.partition("vault-memory ")[2]))
+    assert [row["id"] for row in cli.json("recall", "--user", "alice", "JWT")["memories"]] == [new]
 
 
 def test_the_job_and_the_limit_are_told(cli: Cli) -> None:

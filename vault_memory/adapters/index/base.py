@@ -68,6 +68,21 @@ class MemoryRow(NamedTuple):
         return self.until is None or self.until > at
 
 
+class Traces(NamedTuple):
+    """What of some files stands in an index: the ids of their chunks. An id is never used again."""
+
+    sources: tuple[str, ...]
+    chunk_ids: tuple[int, ...] = ()
+
+
+class Remains(NamedTuple):
+    """How much of some traces an index still holds: rows of their files, of their words, and vectors."""
+
+    files: int
+    words: int
+    vectors: int
+
+
 class Index(Protocol):
     """One scope's index. Safe to use from several threads and processes; every write is one transaction.
 
@@ -126,6 +141,14 @@ class Index(Protocol):
         """Remove these files and everything derived from them."""
         ...
 
+    def traces(self, sources: Collection[str]) -> Traces:
+        """What stands here of these files, to ask for its `remains` when they are removed."""
+        ...
+
+    def remains(self, traces: Traces) -> Remains:
+        """How much of what stood here is left, as the tables of files, words and vectors have it."""
+        ...
+
     def compact(self) -> None:
         """Join the pieces that many writes have left: every search must look through each of them."""
         ...
@@ -171,6 +194,10 @@ class Index(Protocol):
 
     def memories(self, ids: Collection[str] | None = None) -> list[MemoryRow]:
         """The typed memories, past ones too, the oldest first; those with these ids (None: all)."""
+        ...
+
+    def kinds(self) -> dict[str, int]:
+        """How many files there are of each kind, without those in the archive."""
         ...
 
     def active_memories(self, at: float) -> int:

@@ -9,7 +9,7 @@ from vault_memory.core.reading import lines
 from vault_memory.errors import UsageError
 from vault_memory.interfaces.cli import Context, echo, one_line, pass_context, plural, print_json
 from vault_memory.services import memories
-from vault_memory.services.memories import MemoryFile, Stored
+from vault_memory.services.memories import MemoryFile, Receipt, Stored
 from vault_memory.services.vault import Vault
 
 _user = click.option("--user", "user_id", metavar="ID", required=True, help="Whose memories.")
@@ -192,14 +192,7 @@ def delete(
     if code is not None:
         if names or query is not None or memory_type is not None:
             raise UsageError("a code stands for what was chosen already: give it alone")
-        done = memories.delete_memories(vault, user_id, code, author=vault.history.person())
-        if as_json:
-            print_json({"deleted": list(done.ids), "commits": list(done.commits), "paused": done.paused})
-            return
-        for each in done.ids:
-            echo(f"deleted {each}")
-        if done.paused:
-            echo(f"the commit waits: {done.paused}", err=True)
+        _show_receipt(memories.delete_memories(vault, user_id, code, author=vault.history.person()), as_json=as_json)
         return
     chosen = memories.prepare_deletion(vault, user_id, ids=names, query=query, memory_type=memory_type)
     until = chosen.expires_at.astimezone(vault.config.zone())
@@ -228,7 +221,7 @@ def delete(
 @_json
 @pass_context
 def stats(context: Context, user_id: str, as_json: bool) -> None:
-    """Show how many memories there are."""
+    """Show how many memories there are, and how many notes of entities and mistakes."""
     vault, user_id = context.open_for(user_id)
     found = memories.statistics(vault, user_id)
     if as_json:
@@ -237,6 +230,7 @@ def stats(context: Context, user_id: str, as_json: bool) -> None:
     echo(f"{found.active:,} active of {found.capacity:,}, {found.permanent:,} of them permanent; {found.past:,} past")
     for memory_type, count in found.by_type.items():
         echo(f"  {memory_type} {count:,}")
+    echo(f"entities {found.entities:,}, mistakes {found.mistakes:,}")
 
 
 @click.command()
@@ -308,6 +302,22 @@ def _show_stored(vault: Vault, user_id: str, stored: Stored, *, as_json: bool) -
         echo(f"{plural(len(stored.expired), 'older one')} expired, as {most}: {', '.join(stored.expired)}", err=True)
     for reason in (*([f"the commit waits: {stored.paused}"] if stored.paused else []), *stored.degraded):
         echo(reason, err=True)
+
+
+def _show_receipt(receipt: Receipt, *, as_json: bool) -> None:
+    if as_json:
+        print_json(receipt.as_dict())
+        return
+    for each in receipt.ids:
+        echo(f"deleted {each}")
+    if receipt.paused:
+        echo(f"the commit waits: {receipt.paused}", err=True)
+    for look in receipt.looks:
+        echo(f"  {'gone' if look.is_absent else 'NOT verified'}  {look.store}: {one_line(look.says)}")
+    for line in receipt.kept:
+        echo(f"  kept  {one_line(line)}")
+    for line in receipt.restore:
+        echo(f"  back  {one_line(line)}")
 
 
 def _as_dict(user_id: str, file: MemoryFile) -> dict[str, object]:

@@ -20,6 +20,7 @@ from vault_memory.core.record_kinds import KIND_OF_PATH
 from vault_memory.errors import ForeignFile, HistoryError, VaultMemoryError
 from vault_memory.services.daemon import DaemonRecord, Outcome, is_running, outcomes, read_record
 from vault_memory.services.indexing import compare, held_deletions, spaces
+from vault_memory.services.memories import Session, session
 from vault_memory.services.notes import file_of
 from vault_memory.services.person_edits import Withheld, withheld
 from vault_memory.services.sync import (
@@ -92,7 +93,8 @@ class Status:
 
     `vectors_by` is what compares vectors: `sqlite-vec`, or `numpy` where that cannot be loaded. `growth` is the size of
     git's history. `conflicts` wait for a person's decision; `decided` are those in which a sync kept the newer value.
-    `withheld` files hold a secret or are too large, and are left out of commits.
+    `withheld` files hold a secret or are too large, and are left out of commits. `session` is what this process
+    has done.
     """
 
     root: str
@@ -107,6 +109,7 @@ class Status:
     withheld: tuple[Withheld, ...]
     degraded: tuple[str, ...]
     unhealthy: tuple[str, ...]
+    session: Session
 
 
 def status(vault: Vault, user_id: str | None = None) -> Status:
@@ -165,6 +168,7 @@ def status(vault: Vault, user_id: str | None = None) -> Status:
             *(f"conflict: {line}" for line in conflicts),
             *(f"withheld from commits: {w.path}: {w.why}: {w.next_step}" for w in held_back),
         ),
+        session=session(vault, user_id),
     )
 
 

@@ -10,35 +10,49 @@ from vault_memory.lazy import lazy_exports
 if TYPE_CHECKING:
     from vault_memory.services.memories.accesses import (
         accesses,
+        forget_accesses,
         note_accesses,
         rename_accesses,
         write_accesses,
     )
     from vault_memory.services.memories.change import edit_memory, supersede
-    from vault_memory.services.memories.delete import Deleted, Deletion, delete_memories, prepare_deletion
+    from vault_memory.services.memories.delete import Deletion, delete_memories, drop_deletions, prepare_deletion
     from vault_memory.services.memories.expire import expire_memories
     from vault_memory.services.memories.files import MemoryFile, list_memories, memory_files
-    from vault_memory.services.memories.statistics import Statistics, statistics
+    from vault_memory.services.memories.receipt import Look, Receipt
+    from vault_memory.services.memories.statistics import (
+        Session,
+        Statistics,
+        note_in_session,
+        session,
+        statistics,
+    )
     from vault_memory.services.memories.store import IMPORTANT, Stored, draft, remember, store, store_memory
 
 __all__ = [
-    "Deleted",
     "Deletion",
     "IMPORTANT",
+    "Look",
     "MemoryFile",
+    "Receipt",
+    "Session",
     "Statistics",
     "Stored",
     "accesses",
     "delete_memories",
     "draft",
+    "drop_deletions",
     "edit_memory",
     "expire_memories",
+    "forget_accesses",
     "list_memories",
     "memory_files",
     "note_accesses",
+    "note_in_session",
     "prepare_deletion",
     "remember",
     "rename_accesses",
+    "session",
     "statistics",
     "store",
     "store_memory",
@@ -49,23 +63,29 @@ __all__ = [
 __getattr__ = lazy_exports(
     __name__,
     {
-        "Deleted": "delete",
         "Deletion": "delete",
         "IMPORTANT": "store",
+        "Look": "receipt",
         "MemoryFile": "files",
+        "Receipt": "receipt",
+        "Session": "statistics",
         "Statistics": "statistics",
         "Stored": "store",
         "accesses": "accesses",
         "delete_memories": "delete",
         "draft": "store",
+        "drop_deletions": "delete",
         "edit_memory": "change",
         "expire_memories": "expire",
+        "forget_accesses": "accesses",
         "list_memories": "files",
         "memory_files": "files",
         "note_accesses": "accesses",
+        "note_in_session": "statistics",
         "prepare_deletion": "delete",
         "remember": "store",
         "rename_accesses": "accesses",
+        "session": "statistics",
         "statistics": "statistics",
         "store": "store",
         "store_memory": "store",

@@ -94,6 +94,20 @@ def write_accesses(vault: Vault, user_id: str) -> int:
     return done
 
 
+def forget_accesses(vault: Vault, user_id: str, ids: Iterable[str]) -> None:
+    """Forget what is counted of these memories, which are deleted. Raises `Busy` or `Unwritable`."""
+    state, gone = _state(vault, user_id), {*ids}
+
+    def without(stored: dict[str, Any]) -> dict[str, Any]:
+        return {
+            part: {each: row for each, row in rows.items() if each not in gone} if isinstance(rows, dict) else rows
+            for part, rows in stored.items()
+        }
+
+    if (stored := state.read()) != without(stored):
+        state.update(without)
+
+
 def rename_accesses(vault: Vault, old: str, new: str) -> None:
     """Move a user's counts to the user's new id. The caller holds the locks of both ids."""
     if counts := _state(vault, old).read():

@@ -18,7 +18,7 @@ from vault_memory.core.trailers import Trailers
 from vault_memory.errors import UsageError
 from vault_memory.services.memories.expire import overflow_drafts
 from vault_memory.services.memories.files import MemoryFile, read_memory
-from vault_memory.services.memories.statistics import session
+from vault_memory.services.memories.statistics import note_in_session
 from vault_memory.services.vault import Vault
 from vault_memory.services.write import Plan, write
 
@@ -143,7 +143,7 @@ def store(
 
     paths = [path, *([layout.user_dir(user_id) / replacing.source] if replacing else [])]
     written = write(vault, user_id, paths, decide)
-    session.count_created()
+    note_in_session(vault, user_id, created=1)
     degraded = [f"index: {written.index_problem}"] if written.index_problem else []
     return Stored(memory.id, written.commits, redactions, written.result, written.paused, tuple(degraded))
 
