@@ -102,6 +102,74 @@ def test_the_designs_semantic_memory(vault: Vault) -> None:
     assert vault.is_user(str(user_id))
 
 
+def test_memories_are_listed_counted_and_deleted(vault: Vault) -> None:
+    """B6, B9, E8 in Python: two steps, a receipt, and what is left."""
+    tea = vault_memory.remember(vault, "alice", "tea is nice")
+    car = vault_memory.store_memory(vault, "alice", "the car is red", "lesson")
+    assert [each.id for each in vault_memory.list_memories(vault, "alice")] == [car, tea]
+    assert [each.id for each in vault_memory.list_memories(vault, "alice", "lesson", limit=1)] == [car]
+    assert [each.id for each in vault_memory.list_memories(vault, "alice", offset=1)] == [tea]
+    assert vault_memory.memory_stats(vault, "alice").as_dict()["memoriesCreated"] == 2
+    deletion = vault_memory.prepare_deletion(vault, "alice", query="TEA")
+    assert [each.content for each in deletion.previewed] == ["tea is nice"]
+    receipt = vault_memory.delete_memories(vault, "alice", deletion.code)
+    assert receipt.ids == (tea,) and all(look.is_absent for look in receipt.looks) and receipt.restore
+    assert [each.id for each in asyncio.run(aio.list_memories(vault, "alice"))] == [car]
+
+
+NAN = float("nan")
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"content": " "},
+        {"content": None},
+        {"memory_type": "secret"},
+        {"memory_type": None},
+        {"importance": 7},
+        {"importance": NAN},
+        {"importance": True},
+        {"importance": "0.5"},
+        {"ttl_days": 0},
+        {"ttl_days": -1},
+        {"ttl_days": NAN},
+        {"ttl_days": "7"},
+        {"metadata": {"a": {"b": 1}}},
+        {"metadata": {"a": "x" * 70_000}},
+        {"metadata": {"title": "x"}},
+        {"metadata": {1: "x"}},
+        {"metadata": [1]},
+        {"metadata": "x"},
+        {"skill_id": 5},
+        {"user_id": "../bob"},
+        {"user_id": ""},
+        {"user_id": None},
+        {"user_id": True},
+        {"user_id": ["alice"]},
+    ],
+)
+def test_bad_input_through_the_library(vault: Vault, wrong: dict[str, Any]) -> None:
+    """Bad input of the memories' issue: each is a `UsageError`, by both doors, and makes nobody."""
+    given = {"user_id": "alice", "content": "tea is nice"} | wrong
+    with pytest.raises(UsageError):
+        vault_memory.store_memory(vault, **given)
+    with pytest.raises(UsageError):
+        asyncio.run(SemanticMemory(vault.root).store_memory(**given))
+    assert vault.user_ids() == []
+
+
+@pytest.mark.parametrize("wrong", [{"top_k": 0}, {"top_k": -1}, {"memory_types": ["secret"]}, {"user_id": None}])
+def test_bad_recalls_through_the_library(vault: Vault, wrong: dict[str, Any]) -> None:
+    vault_memory.remember(vault, "alice", "tea is nice")
+    given = {"user_id": "alice", "query": "tea"} | wrong
+    with pytest.raises(UsageError):
+        vault_memory.recall(vault, **given)
+    with pytest.raises(UsageError):
+        asyncio.run(SemanticMemory(vault.root).recall(**given))
+    assert vault_memory.recall(vault, "alice", "") == []
+
+
 class DesignsProxy:
     """The design's proxy.py, sections 3.5 and 3.6, with its imports changed: its own prompt before, its calls after."""
 

@@ -25,8 +25,12 @@ if TYPE_CHECKING:
         PreferenceExtractor,
         backup_conversations_to_file,
         build_enhanced_prompt,
+        delete_memories,
         extract_and_update,
         get_conversation_history,
+        list_memories,
+        memory_stats,
+        prepare_deletion,
         recall,
         recall_memory,
         record_turn,
@@ -39,6 +43,7 @@ if TYPE_CHECKING:
         user_profile,
         validate_and_normalize,
     )
+    from vault_memory.core.memories import Memory
     from vault_memory.services.admin import create_vault
     from vault_memory.services.notes import Skill
     from vault_memory.services.vault import Vault, open_vault
@@ -47,6 +52,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "FeedbackCollector",
+    "Memory",
     "MemoryManager",
     "MemorySearchEngine",
     "PreferenceExtractor",
@@ -57,9 +63,13 @@ __all__ = [
     "backup_conversations_to_file",
     "build_enhanced_prompt",
     "create_vault",
+    "delete_memories",
     "extract_and_update",
     "get_conversation_history",
+    "list_memories",
+    "memory_stats",
     "open_vault",
+    "prepare_deletion",
     "recall",
     "recall_memory",
     "record_turn",
@@ -77,6 +87,7 @@ __getattr__ = lazy_exports(
     __name__,
     {
         "FeedbackCollector": "api",
+        "Memory": "core.memories",
         "MemoryManager": "api",
         "MemorySearchEngine": "api",
         "PreferenceExtractor": "api",
@@ -86,9 +97,13 @@ __getattr__ = lazy_exports(
         "backup_conversations_to_file": "api",
         "build_enhanced_prompt": "api",
         "create_vault": "services.admin.create_vault",
+        "delete_memories": "api",
         "extract_and_update": "api",
         "get_conversation_history": "api",
+        "list_memories": "api",
+        "memory_stats": "api",
         "open_vault": "services.vault",
+        "prepare_deletion": "api",
         "recall": "api",
         "recall_memory": "api",
         "record_turn": "api",

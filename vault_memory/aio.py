@@ -58,6 +58,10 @@ store_memory = _in_thread(api.store_memory)
 remember = _in_thread(api.remember)
 recall = _in_thread(api.recall)
 recall_memory = _in_thread(api.recall_memory)
+list_memories = _in_thread(api.list_memories)
+memory_stats = _in_thread(api.memory_stats)
+prepare_deletion = _in_thread(api.prepare_deletion)
+delete_memories = _in_thread(api.delete_memories)
 validate_and_normalize = _in_thread(api.validate_and_normalize)
 
 
@@ -80,12 +84,12 @@ class SemanticMemory:
     ) -> str:
         """Store a memory and return its id; `vault_memory.store_memory` says more."""
         given = (content, memory_type, skill_id, importance, ttl_days, metadata)
-        memory_id: str = await store_memory(self.vault, str(user_id), *given)
+        memory_id: str = await store_memory(self.vault, api.user_name(user_id), *given)
         return memory_id
 
     async def remember(self, user_id: UUID | str, content: str, importance: float = IMPORTANT) -> str:
         """Remember a fact for good, because somebody asked for it."""
-        return await remember(self.vault, str(user_id), content, importance)
+        return await remember(self.vault, api.user_name(user_id), content, importance)
 
     async def recall(
         self,
@@ -96,8 +100,8 @@ class SemanticMemory:
         memory_types: Sequence[str] | None = None,
     ) -> Recollection:
         """The memories that answer a query best, each with its score and `explain`."""
-        return await recall(self.vault, str(user_id), query, skill_id, top_k, memory_types)
+        return await recall(self.vault, api.user_name(user_id), query, skill_id, top_k, memory_types)
 
     async def recall_memory(self, user_id: UUID | str, query: str, top_k: int = 3) -> Recollection:
         """`recall` of any memory, as an assistant's tool calls it."""
-        return await recall_memory(self.vault, str(user_id), query, top_k)
+        return await recall_memory(self.vault, api.user_name(user_id), query, top_k)

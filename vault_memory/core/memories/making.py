@@ -55,12 +55,12 @@ def new_memory(
         skill_id=_checked_name("skill_id", skill_id) if skill_id is not None else None,
         source=_checked_name("source", source) if source else "",
         created_at=at,
-        metadata=_checked_metadata(without_surrogates(dict(metadata or {}))),
+        metadata=_checked_metadata(metadata or {}),
     )
     made = changed(
         memory,
         at,
-        memory_type=memory_type,
+        memory_type=checked_type(memory_type),
         title=title or content.split("\n", 1)[0],
         tags=tags,
         importance=importance,
@@ -125,6 +125,9 @@ def _checked_ttl_days(ttl_days: float) -> float:
 
 def _checked_metadata(metadata: Mapping[str, Any]) -> dict[str, Any]:
     """Further properties, which are flat: texts, numbers, truth values and lists of these. Raises `UsageError`."""
+    if not isinstance(metadata, Mapping):
+        raise UsageError(f"metadata is a mapping of names to values, not {str(metadata)[:100]!r}")
+    metadata = without_surrogates(dict(metadata))
     for key, value in metadata.items():
         if not isinstance(key, str) or not key.strip() or len(key) > MAX_NAME_CHARS or key != one_line(key):
             raise UsageError(f"a key of metadata is a short text on one line, not {key!r}")

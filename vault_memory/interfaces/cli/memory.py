@@ -1,4 +1,4 @@
-"""`memory add|list|show|edit|delete|stats` and `recall`: typed memories."""
+"""`memory add|list|show|edit|delete|stats|tables` and `recall`: typed memories."""
 
 from __future__ import annotations
 
@@ -231,6 +231,27 @@ def stats(context: Context, user_id: str, as_json: bool) -> None:
     for memory_type, count in found.by_type.items():
         echo(f"  {memory_type} {count:,}")
     echo(f"entities {found.entities:,}, mistakes {found.mistakes:,}")
+
+
+@memory.command()
+@_json
+@pass_context
+def tables(context: Context, as_json: bool) -> None:
+    """Write the tables of memories for Obsidian (*.base) that this vault lacks; one that you have changed stays."""
+    from vault_memory.services.notes import write_tables
+
+    done = write_tables(context.open())
+    if as_json:
+        print_json({"written": done.written, "left": done.left, "paused": done.paused})
+        return
+    for path in done.written:
+        echo(f"written {path}")
+    for path in done.left:
+        echo(f"left as you have it: {path}; delete it or give it another name to get ours")
+    if not done.written and not done.left:
+        echo("all tables are there")
+    if done.paused:
+        echo(f"the commit waits: {done.paused}", err=True)
 
 
 @click.command()

@@ -14,7 +14,7 @@ from vault_memory.errors import HistoryError, VaultMemoryError
 from vault_memory.services.archiving import Step, archive_user, in_words
 from vault_memory.services.daemon.git_upkeep import maintain_git
 from vault_memory.services.indexing import embed, reconcile
-from vault_memory.services.memories import expire_memories, write_accesses
+from vault_memory.services.memories import drop_deletions, expire_memories, write_accesses
 from vault_memory.services.profiles import compute_interaction
 from vault_memory.services.sync import sync
 from vault_memory.services.turns import learn_waiting, turns_waiting
@@ -139,6 +139,7 @@ def _tend_memories(vault: Vault) -> str:
 
     def tend(user_id: str) -> None:
         nonlocal counted
+        drop_deletions(vault, user_id, ())  # those whose time is over: they name notes
         counted += write_accesses(vault, user_id)  # a memory that goes into the archive takes its count along
         if ids := expire_memories(vault, user_id):
             shown = ", ".join(ids[:MAX_NAMED]) + (", …" if len(ids) > MAX_NAMED else "")

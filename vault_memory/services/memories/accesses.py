@@ -26,7 +26,8 @@ Counts = dict[str, tuple[int, str]]
 
 
 def note_accesses(vault: Vault, user_id: str, ids: Iterable[str]) -> None:
-    """Count that these memories were recalled now. Raises `Busy`, `Unwritable` or `ForeignFile`."""
+    """Count that these memories were recalled now; nothing of a user who is off the record. Raises `Busy`,
+    `Unwritable` or `ForeignFile`."""
     at, named = _stamp(vault.now()), list(ids)
 
     def counted(state: dict[str, Any]) -> Mapping[str, Any]:
@@ -35,7 +36,7 @@ def note_accesses(vault: Vault, user_id: str, ids: Iterable[str]) -> None:
             new[each] = (new.get(each, (0, ""))[0] + 1, at)
         return {**state, "new": new}
 
-    if named:
+    if named and not vault.config.is_off_record(user_id):
         _state(vault, user_id).update(counted)
 
 

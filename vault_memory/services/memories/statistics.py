@@ -57,7 +57,8 @@ _sessions = _Sessions()
 
 def note_in_session(vault: Vault, user_id: str, *, created: int = 0, completed: int = 0) -> None:
     """Count that this process has made so many memories of a user, and that so many tasks were completed."""
-    _sessions.add(vault, user_id, created=created, completed=completed)
+    if created or completed:
+        _sessions.add(vault, user_id, created=created, completed=completed)
 
 
 def session(vault: Vault, user_id: str | None = None) -> Session:

@@ -43,10 +43,12 @@ from vault_memory.errors import (
     UsageError,
     VaultMemoryError,
 )
+from vault_memory.services.memories import note_in_session
 from vault_memory.services.notes import bring_back, read_day
 from vault_memory.services.profiles import LaterChanges, ProfileFiles
 from vault_memory.services.turns.redactions import add_redactions
 from vault_memory.services.turns.redactor import LEFT_OUT, Redactor
+from vault_memory.services.turns.update_memory import tasks_ended
 from vault_memory.services.turns.validate import UNNAMED, new_conversation_id, validate_and_normalize
 from vault_memory.services.vault import LOCK_TIMEOUT_S, Vault
 from vault_memory.services.write import Plan, Written, index_problem, write
@@ -531,8 +533,10 @@ def _learn(
     vault.chats.step_aside()
     folder, said_at = layout.user_dir(turn.user_id), min(turn.created_at.astimezone(), vault.now())
     later = LaterChanges(vault, turn.user_id, said_at)
+    ended = 0
 
     def decide() -> Plan[_Learned]:
+        nonlocal ended
         vault.refuse_renamed(turn.user_id, as_of)
         begin()
         state = ProfileFiles.read(vault, turn.user_id, said_at, cache.read, later, written)
@@ -544,6 +548,7 @@ def _learn(
         learned = _Learned(tuple(changes), tuple(suggestions))
         labels = vault.config.locale or _labels(written, state.profile)
         logs = _log_entries(vault, turn, line.source, at, quote, changes, cache, labels, is_reply=is_reply)
+        ended = tasks_ended(logs)
         if evidence or suggestions:
             logs.append(state.with_evidence([*evidence, *suggestions], line.source))
         drafts = state.drafts(changes, ASSISTANT, line.source) if changes or not is_reply else []
@@ -553,7 +558,9 @@ def _learn(
     names = (layout.PROFILE, layout.daily_source(at.date()), layout.FEEDBACK, layout.MEMORY_LOG)
     wait_s = LOCK_TIMEOUT_S if until is None else max(0.0, until - time.monotonic())
     edited = [folder / name for name in names]
-    return write(vault, turn.user_id, edited, decide, cache=cache, index=False, wait_s=wait_s)
+    done = write(vault, turn.user_id, edited, decide, cache=cache, index=False, wait_s=wait_s)
+    note_in_session(vault, turn.user_id, completed=ended)
+    return done
 
 
 def _with_logs(
