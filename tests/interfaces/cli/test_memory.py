@@ -78,6 +78,11 @@ def test_the_job_and_the_limit_are_told(cli: Cli) -> None:
         (["add", "--user", "alice", " "], "empty"),
         (["add", "--user", "alice", "--importance", "7", "x"], "7"),
         (["add", "--user", "alice", "--ttl-days", "-1", "x"], "-1"),
+        (["add", "--user", "alice", "--importance", "nan", "x"], "nan"),
+        (["add", "--user", "alice", "--ttl-days", "0", "x"], "0.0"),
+        (["add", "--user", "alice", "--ttl-days", "inf", "x"], "inf"),
+        (["add", "--user", "alice", "--skill", "a\nb", "x"], "skill_id"),
+        (["add", "--user", "alice", "x" * 20_001], "20,001"),
         (["add", "--user", "../bob", "x"], "../bob"),
         (["add", "--user", "alice", "我有糖尿病"], "health"),
         (["edit", "--user", "alice", "mem_1_x"], "name what to change"),
@@ -89,6 +94,19 @@ def test_the_job_and_the_limit_are_told(cli: Cli) -> None:
 def test_a_wrong_call_is_told(cli: Cli, words: list[str], said: str) -> None:
     """Bad input of the memories' issue."""
     assert said in cli("memory", *words, code=2)
+
+
+def test_the_tables_for_obsidian(cli: Cli) -> None:
+    """Issue 15: `.base` tables for a vault that lacks one; what a person changed stays."""
+    (cli.folder / "Mistakes.base").unlink()
+    (cli.folder / "Memories.base").write_text("views: []\n", encoding="utf-8")
+    said = cli("memory", "tables")
+    assert "written Mistakes.base" in said and "left as you have it: Memories.base" in said
+    assert (cli.folder / "Memories.base").read_text("utf-8") == "views: []\n"
+    (cli.folder / "Memories.base").unlink()
+    assert cli.json("memory", "tables") == {"written": ["Memories.base"], "left": [], "paused": None}
+    assert "all tables are there" in cli("memory", "tables")
+    assert cli.git("status", "--porcelain") == ""
 
 
 def test_nobody_and_nothing(cli: Cli) -> None:

@@ -24,7 +24,7 @@ _PREFIX = re.compile(r"[a-z][a-z0-9]{0,19}")
 def new_id(prefix: str, at: datetime, random: str) -> str:
     """`mem_1769753100000_a1b2c3`. Raises `UsageError` for a prefix that is no short word."""
     if not _PREFIX.fullmatch(prefix):
-        raise UsageError(f"the prefix of a memory's id is a short word such as mem or task, not {prefix!r}")
+        raise UsageError(f"the prefix of a memory's id is a short word such as mem or task, not {_shown(prefix)}")
     return f"{prefix}_{int(at.timestamp() * 1000)}_{random}"
 
 
@@ -103,14 +103,14 @@ def changed(
 def checked_type(memory_type: str) -> str:
     """The type, if there is one of that name. Raises `UsageError`."""
     if memory_type not in TYPES:
-        raise UsageError(f"the type of a memory is one of {', '.join(TYPES)}, not {memory_type!r}")
+        raise UsageError(f"the type of a memory is one of {', '.join(TYPES)}, not {_shown(memory_type)}")
     return memory_type
 
 
 def _checked_importance(importance: float) -> float:
     found = fraction(importance)
     if found is None:
-        raise UsageError(f"the importance of a memory is a number from 0 to 1, not {importance!r}")
+        raise UsageError(f"the importance of a memory is a number from 0 to 1, not {_shown(importance)}")
     return found
 
 
@@ -118,7 +118,7 @@ def _checked_ttl_days(ttl_days: float) -> float:
     is_number = isinstance(ttl_days, (int, float)) and not isinstance(ttl_days, bool)
     if not is_number or not 1 <= ttl_days <= MAX_TTL_DAYS:
         raise UsageError(
-            f"ttl_days is 1 to {MAX_TTL_DAYS:,} days, or None for a memory that does not expire, not {ttl_days!r}"
+            f"ttl_days is 1 to {MAX_TTL_DAYS:,} days, or None for a memory that does not expire, not {_shown(ttl_days)}"
         )
     return ttl_days
 
@@ -126,18 +126,18 @@ def _checked_ttl_days(ttl_days: float) -> float:
 def _checked_metadata(metadata: Mapping[str, Any]) -> dict[str, Any]:
     """Further properties, which are flat: texts, numbers, truth values and lists of these. Raises `UsageError`."""
     if not isinstance(metadata, Mapping):
-        raise UsageError(f"metadata is a mapping of names to values, not {str(metadata)[:100]!r}")
+        raise UsageError(f"metadata is a mapping of names to values, not {_shown(metadata)}")
     metadata = without_surrogates(dict(metadata))
     for key, value in metadata.items():
         if not isinstance(key, str) or not key.strip() or len(key) > MAX_NAME_CHARS or key != one_line(key):
-            raise UsageError(f"a key of metadata is a short text on one line, not {key!r}")
+            raise UsageError(f"a key of metadata is a short text on one line, not {_shown(key)}")
         if key in PROPERTIES:
             raise UsageError(f"metadata may not have {key!r}: it is a property of the memory itself")
         values = value if isinstance(value, (list, tuple)) else [value]
         if not all(isinstance(each, (str, int, float, bool)) for each in values):
             raise UsageError(
                 f"metadata {key!r} is a text, a number, a truth value or a list of these, so that a person can edit "
-                f"it; it may not be {value!r}"
+                f"it; it may not be {_shown(value)}"
             )
     return {key: list(value) if isinstance(value, tuple) else value for key, value in metadata.items()}
 
@@ -148,5 +148,11 @@ def _tag(tag: str) -> str:
 
 def _checked_name(name: str, value: str) -> str:
     if not isinstance(value, str) or not value.strip() or len(value) > MAX_NAME_CHARS or value != one_line(value):
-        raise UsageError(f"{name} is a text on one line of at most {MAX_NAME_CHARS} characters, not {value!r}")
+        raise UsageError(f"{name} is a text on one line of at most {MAX_NAME_CHARS} characters, not {_shown(value)}")
     return str(without_surrogates(value))
+
+
+def _shown(value: Any) -> str:
+    """A wrong value as a message has it."""
+    text = repr(value)
+    return text if len(text) <= MAX_NAME_CHARS else f"{text[:MAX_NAME_CHARS]}…"

@@ -221,7 +221,7 @@ def delete(
 @_json
 @pass_context
 def stats(context: Context, user_id: str, as_json: bool) -> None:
-    """Show how many memories there are, and how many notes of entities and mistakes."""
+    """Show how many memories, entities and mistakes there are."""
     vault, user_id = context.open_for(user_id)
     found = memories.statistics(vault, user_id)
     if as_json:
@@ -237,7 +237,10 @@ def stats(context: Context, user_id: str, as_json: bool) -> None:
 @_json
 @pass_context
 def tables(context: Context, as_json: bool) -> None:
-    """Write the tables of memories for Obsidian (*.base) that this vault lacks; one that you have changed stays."""
+    """Write the tables for Obsidian that this vault lacks.
+
+    One that you have changed stays as it is.
+    """
     from vault_memory.services.notes import write_tables
 
     done = write_tables(context.open())
