@@ -58,6 +58,11 @@ store_memory = _in_thread(api.store_memory)
 remember = _in_thread(api.remember)
 recall = _in_thread(api.recall)
 recall_memory = _in_thread(api.recall_memory)
+ask_ai = _in_thread(api.ask_ai)
+extract_from_conversation = _in_thread(api.extract_from_conversation)
+end_conversation = _in_thread(api.end_conversation)
+context_summary = _in_thread(api.context_summary)
+consolidate_to_profile = _in_thread(api.consolidate_to_profile)
 validate_and_normalize = _in_thread(api.validate_and_normalize)
 
 

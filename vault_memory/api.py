@@ -22,7 +22,7 @@ from vault_memory.core import layout
 from vault_memory.core.payload import normalized
 from vault_memory.core.profile import Change
 from vault_memory.errors import EndpointError, NotAVault
-from vault_memory.services import memories, profiles, retrieval, turns
+from vault_memory.services import distilling, memories, profiles, retrieval, turns
 from vault_memory.services.indexing import Report, embed, reconcile
 from vault_memory.services.notes import Skill, newest_turns, record_files
 from vault_memory.services.retrieval import Mode, Prompt, SearchQuery, SearchResult
@@ -160,6 +160,11 @@ store_memory = _vault_optional(memories.store_memory)
 remember = _vault_optional(memories.remember)
 recall = _vault_optional(retrieval.recall)
 recall_memory = _vault_optional(retrieval.recall_memory)
+ask_ai = _vault_optional(retrieval.ask_ai)
+extract_from_conversation = _vault_optional(distilling.extract_from_conversation)
+end_conversation = _vault_optional(distilling.end_conversation)
+context_summary = _vault_optional(distilling.context_summary)
+consolidate_to_profile = _vault_optional(distilling.consolidate_to_profile)
 
 
 class PreferenceExtractor:
