@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import functools
+import inspect
 import re
 import subprocess
 import sys
@@ -168,6 +169,48 @@ def test_bad_recalls_through_the_library(vault: Vault, wrong: dict[str, Any]) ->
     with pytest.raises(UsageError):
         asyncio.run(SemanticMemory(vault.root).recall(**given))
     assert vault_memory.recall(vault, "alice", "") == []
+
+
+SEMANTIC_MEMORY = {
+    "store_memory": ["user_id", "content", "memory_type", "skill_id", "importance", "ttl_days"],
+    "recall": ["user_id", "query", "skill_id", "top_k", "memory_types"],
+    "extract_from_conversation": ["user_id", "messages", "skill_id"],
+    "consolidate_to_profile": ["user_id"],
+    "remember": ["user_id", "content", "importance"],
+    "recall_memory": ["user_id", "query", "top_k"],
+}
+"""The names of design 004: each method, with its parameters in their order."""
+
+
+def test_every_name_of_the_designs_semantic_memory() -> None:
+    """E1 to E6: names, order and defaults of the design; all are coroutines."""
+    for name, parameters in SEMANTIC_MEMORY.items():
+        method = getattr(SemanticMemory, name)
+        signature = inspect.signature(method).parameters
+        assert [*signature][1 : len(parameters) + 1] == parameters and inspect.iscoroutinefunction(method), name
+    defaults = {name: p.default for name, p in inspect.signature(SemanticMemory.store_memory).parameters.items()}
+    assert (defaults["skill_id"], defaults["importance"], defaults["ttl_days"]) == (None, 0.5, 7)
+    assert inspect.signature(SemanticMemory.recall).parameters["top_k"].default == 5
+    assert inspect.signature(SemanticMemory.recall_memory).parameters["top_k"].default == 3
+    assert inspect.signature(SemanticMemory.remember).parameters["importance"].default == 0.7
+
+
+def test_the_designs_semantic_memory_extracts_and_consolidates(vault: Vault) -> None:
+    """E4, E5: offline; another conversation finds what this one held."""
+    user_id = UUID("12345678-1234-5678-1234-567812345678")
+
+    async def use() -> None:
+        memory = SemanticMemory(vault.root)
+        said = [{"role": "user", "content": "我喜欢咖啡"}, {"role": "assistant", "content": "好的"}]
+        (kept,) = await memory.extract_from_conversation(user_id, said, "chat")
+        assert isinstance(kept, vault_memory.Memory) and kept.skill_id == "chat" and kept.expires_at is not None
+        assert [each.id for each in await memory.recall(user_id, "我喜欢什么饮料")] == [kept.id]
+        assert (await memory.consolidate_to_profile(user_id)).changes == []
+        for call in (memory.extract_from_conversation("../x", said), memory.consolidate_to_profile("../x")):
+            with pytest.raises(InvalidId):
+                await call
+
+    asyncio.run(use())
 
 
 class DesignsProxy:

@@ -13,6 +13,7 @@ from vault_memory import api
 from vault_memory.api import VaultOptional
 from vault_memory.core.memories import DEFAULT_IMPORTANCE
 from vault_memory.services import vault
+from vault_memory.services.distilling import Consolidated, Extraction
 from vault_memory.services.memories import IMPORTANT
 from vault_memory.services.retrieval import Recollection
 from vault_memory.services.vault import Vault
@@ -62,6 +63,11 @@ list_memories = _in_thread(api.list_memories)
 memory_stats = _in_thread(api.memory_stats)
 prepare_deletion = _in_thread(api.prepare_deletion)
 delete_memories = _in_thread(api.delete_memories)
+ask_ai = _in_thread(api.ask_ai)
+extract_from_conversation = _in_thread(api.extract_from_conversation)
+end_conversation = _in_thread(api.end_conversation)
+context_summary = _in_thread(api.context_summary)
+consolidate_to_profile = _in_thread(api.consolidate_to_profile)
 validate_and_normalize = _in_thread(api.validate_and_normalize)
 
 
@@ -105,3 +111,14 @@ class SemanticMemory:
     async def recall_memory(self, user_id: UUID | str, query: str, top_k: int = 3) -> Recollection:
         """`recall` of any memory, as an assistant's tool calls it."""
         return await recall_memory(self.vault, api.user_name(user_id), query, top_k)
+
+    async def extract_from_conversation(
+        self, user_id: UUID | str, messages: Sequence[Mapping[str, Any]], skill_id: str | None = None
+    ) -> Extraction:
+        """Store what a conversation holds that is worth a memory, and return these memories."""
+        found: Extraction = await extract_from_conversation(self.vault, api.user_name(user_id), messages, skill_id)
+        return found
+
+    async def consolidate_to_profile(self, user_id: UUID | str) -> Consolidated:
+        """Propose lines for the profile out of memories that are often needed; write those proposed before."""
+        return await consolidate_to_profile(self.vault, api.user_name(user_id))

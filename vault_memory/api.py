@@ -24,7 +24,7 @@ from vault_memory.core.memories import Memory
 from vault_memory.core.payload import normalized
 from vault_memory.core.profile import Change
 from vault_memory.errors import EndpointError, InvalidId, NotAVault
-from vault_memory.services import memories, profiles, retrieval, turns
+from vault_memory.services import distilling, memories, profiles, retrieval, turns
 from vault_memory.services.indexing import Report, embed, reconcile
 from vault_memory.services.notes import Skill, newest_turns, record_files
 from vault_memory.services.retrieval import Mode, Prompt, SearchQuery, SearchResult
@@ -189,6 +189,11 @@ recall_memory = _vault_optional(retrieval.recall_memory)
 memory_stats = _vault_optional(memories.statistics)
 prepare_deletion = _vault_optional(memories.prepare_deletion)
 delete_memories = _vault_optional(memories.delete_memories)
+ask_ai = _vault_optional(retrieval.ask_ai)
+extract_from_conversation = _vault_optional(distilling.extract_from_conversation)
+end_conversation = _vault_optional(distilling.end_conversation)
+context_summary = _vault_optional(distilling.context_summary)
+consolidate_to_profile = _vault_optional(distilling.consolidate_to_profile)
 
 
 class PreferenceExtractor:

@@ -1,4 +1,4 @@
-"""`search` and `prompt`: what is remembered. `reindex`: rebuild the index. `bench`: measure how good search is."""
+"""`search`, `ask`, `prompt`: what is remembered. `reindex`: rebuild the index. `bench`: measure how good search is."""
 
 from __future__ import annotations
 
@@ -145,6 +145,36 @@ def reindex(context: Context, user_id: str | None) -> None:
         echo(f"{layout.label(scope)}: {plural(len(report.indexed), 'file')} indexed")
         for source, problem in report.failed.items():
             echo(f"  {source}: {problem}", err=True)
+
+
+@click.command()
+@click.option("--user", "user_id", metavar="ID", required=True, help="Whose memories.")
+@click.option("--skill", "skill_id", metavar="NAME", help="Only memories of this skill.")
+@click.option(
+    "-k", "--top-k", type=click.IntRange(1, 20), default=5, show_default=True, help="At most so many memories."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.argument("question")
+@pass_context
+def ask(context: Context, user_id: str, skill_id: str | None, top_k: int, as_json: bool, question: str) -> None:
+    """Ask the language model QUESTION; it gets the memories that bear on it.
+
+    Without a model the memories are the answer.
+    """
+    from vault_memory.services.retrieval import ask_ai
+
+    vault, user_id = context.open_for(user_id)
+    answer = ask_ai(vault, user_id, question, skill_id, top_k)
+    if as_json:
+        used, found = ([each.as_dict() for each in some] for some in (answer.used, answer.memories))
+        told = {"answer": answer.text, "by_model": answer.by_model, "used": used, "memories": found}
+        print_json({**told, "degraded": list(answer.degraded)})
+        return
+    echo_text(answer.text)
+    for memory in answer.used:
+        echo(f"from {memory.id}  {memory.title}  {memory.path}", err=True)
+    for reason in answer.degraded:
+        echo(f"degraded: {reason}", err=True)
 
 
 @click.command()

@@ -7,8 +7,10 @@ import datetime
 from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 from typing import Annotated, Any, Literal
 
+from anyio import to_thread
 from fastapi import APIRouter, Query, Request, Response
 from pydantic import BaseModel, Field
 from starlette.concurrency import run_in_threadpool
@@ -19,6 +21,7 @@ from vault_memory.interfaces.http.body import JsonRoute
 from vault_memory.interfaces.http.guard import TheCaller, TheUser, TheVault
 from vault_memory.interfaces.http.problem import Reason, reason, reasons, responses
 from vault_memory.interfaces.http.response import in_page_thread, made_in_turn, page
+from vault_memory.services.distilling import end_conversation
 from vault_memory.services.notes import daily_log, daily_logs, newest_turns
 from vault_memory.services.retrieval import SearchQuery, SearchResult, build_enhanced_prompt, search
 from vault_memory.services.turns import SecondLooks, record_turn
@@ -31,6 +34,9 @@ Searching = Callable[[str, SearchQuery], Awaitable[SearchResult]]
 MAX_CONCURRENT_SEARCHES = 16
 """How many searches run at once if they mostly wait for a model. Searches without a model run one at a time: threads
 would only compete for the interpreter, and eight of them did two thirds of the searches that one did."""
+
+MAX_CONCURRENT_ENDINGS = 2
+"""How many conversations are ended at once: each may wait for a language model."""
 
 _REFLECTION = {"summary": "第一次部署失敗", "causes": ["沒有設定環境變數"]}
 Text = Annotated[str, Field(max_length=200_000)]
@@ -131,6 +137,23 @@ class RecordedOut(BaseModel):
     redactions: dict[str, int] = Field(examples=[{}])
     degraded: list[Reason] = Field([], examples=[[]])
     reason: str = Field("", examples=[""])
+
+
+class EndIn(BaseModel):
+    """The conversation that has ended."""
+
+    conversation_id: Name = Field(min_length=1, examples=["conv_1a2b3c"])
+
+
+class EndedOut(BaseModel):
+    """What an ended conversation gave: how many of its turns were new, the ids of the memories, what it was about, how
+    many memories the model proposed that the person did not say, what could not be used."""
+
+    turns: int = Field(examples=[4])
+    memories: list[str] = Field(examples=[["mem_1769753100000_a1b2c3d4"]])
+    summary: str = Field(examples=["怎麼泡綠茶"])
+    dropped: int = Field(examples=[0])
+    degraded: list[Reason] = Field([], examples=[[]])
 
 
 class ReflectionOut(BaseModel):
@@ -277,6 +300,21 @@ def record(request: Request, vault: TheVault, caller: TheCaller, user_id: TheUse
         redactions=dict(recorded.redactions),
         degraded=reasons((*recorded.degraded, *filter(None, [not_looked_at])), vault.root),
         reason=recorded.reason,
+    )
+
+
+@router.post("/conversations/end", responses=responses(404, 409, 415))
+async def end(request: Request, vault: TheVault, user_id: TheUser, body: EndIn) -> EndedOut:
+    """End a conversation: keep what of it is worth a memory, and what it was about. A second time does nothing."""
+    work = partial(end_conversation, vault, user_id, body.conversation_id, wait_s=0)
+    # A model may take its whole time: few at once, one of a user, and no thread of other requests.
+    ended = await to_thread.run_sync(work, abandon_on_cancel=True, limiter=request.app.state.endings)
+    return EndedOut(
+        turns=ended.turns,
+        memories=[memory.id for memory in ended.memories],
+        summary=ended.summary,
+        dropped=ended.dropped,
+        degraded=reasons(ended.degraded, vault.root),
     )
 
 
