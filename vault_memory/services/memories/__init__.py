@@ -16,8 +16,10 @@ if TYPE_CHECKING:
     )
     from vault_memory.services.memories.change import edit_memory, supersede
     from vault_memory.services.memories.delete import Deleted, Deletion, delete_memories, prepare_deletion
-    from vault_memory.services.memories.expire import expire_memories
+    from vault_memory.services.memories.expire import expire_memories, too_many
     from vault_memory.services.memories.files import MemoryFile, list_memories, memory_files
+    from vault_memory.services.memories.reinforce import make_lasting, reinforce, renew
+    from vault_memory.services.memories.said import NOTHING_KEPT, Kept, KeptOfTurn, count_kept, keep_said
     from vault_memory.services.memories.statistics import Statistics, statistics
     from vault_memory.services.memories.store import IMPORTANT, Stored, draft, remember, store, store_memory
 
@@ -25,24 +27,33 @@ __all__ = [
     "Deleted",
     "Deletion",
     "IMPORTANT",
+    "Kept",
+    "KeptOfTurn",
     "MemoryFile",
+    "NOTHING_KEPT",
     "Statistics",
     "Stored",
     "accesses",
+    "count_kept",
     "delete_memories",
     "draft",
     "edit_memory",
     "expire_memories",
+    "keep_said",
     "list_memories",
+    "make_lasting",
     "memory_files",
     "note_accesses",
     "prepare_deletion",
+    "reinforce",
     "remember",
     "rename_accesses",
+    "renew",
     "statistics",
     "store",
     "store_memory",
     "supersede",
+    "too_many",
     "write_accesses",
 ]
 
@@ -52,6 +63,15 @@ __getattr__ = lazy_exports(
         "Deleted": "delete",
         "Deletion": "delete",
         "IMPORTANT": "store",
+        "Kept": "said",
+        "KeptOfTurn": "said",
+        "NOTHING_KEPT": "said",
+        "count_kept": "said",
+        "keep_said": "said",
+        "make_lasting": "reinforce",
+        "reinforce": "reinforce",
+        "renew": "reinforce",
+        "too_many": "expire",
         "MemoryFile": "files",
         "Statistics": "statistics",
         "Stored": "store",
