@@ -181,6 +181,7 @@ class PromptIn(BaseModel):
     skill: Name | None = Field(None, description="The skill that is in use.", examples=["coding-agent"])
     private: bool = True
     budget: int | None = Field(None, ge=200, le=1_000_000, description="Most tokens, estimated.", examples=[4_000])
+    context_summary: Text = Field("", description="What this conversation has been about.", examples=["選了資料庫"])
 
 
 class PassageOut(BaseModel):
@@ -324,7 +325,13 @@ async def prompt(request: Request, vault: TheVault, user_id: TheUser, body: Prom
 
     def build() -> str:
         built = build_enhanced_prompt(
-            vault, user_id, body.request, body.skill, private=body.private, budget=body.budget
+            vault,
+            user_id,
+            body.request,
+            body.skill,
+            private=body.private,
+            budget=body.budget,
+            context_summary=body.context_summary,
         )
         built = replace(built, degraded=[*reasons(built.degraded, vault.root)])
         return PromptOut.model_validate(built, from_attributes=True).model_dump_json()

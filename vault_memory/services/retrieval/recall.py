@@ -15,7 +15,7 @@ from vault_memory.core.memories import Memory, categories
 from vault_memory.core.text import tokens
 from vault_memory.errors import Busy, ForeignFile, HistoryError, Unwritable
 from vault_memory.services.memories import accesses, note_accesses, renew
-from vault_memory.services.retrieval.search import MAX_TOP_K, Hit, SearchQuery, search
+from vault_memory.services.retrieval.search import MAX_TOP_K, Hit, SearchQuery, find_passages, search
 from vault_memory.services.vault import Vault
 
 RENEWED_AFTER = timedelta(days=1)
@@ -34,6 +34,10 @@ class Recalled(Memory):
     score: float = 0.0
     explain: Mapping[str, Any] = field(default_factory=dict)
     path: str = ""
+    hit: Hit | None = field(default=None, repr=False, compare=False)
+    """What the search found of it; None where only its kind of thing was asked for."""
+    fit: float = field(default=0.0, repr=False, compare=False)
+    """How much it holds of the kinds of thing that are asked for, 0 to 1."""
 
     def as_dict(self) -> dict[str, Any]:
         return {**super().as_dict(), "score": self.score, "path": self.path, "explain": dict(self.explain)}
@@ -80,8 +84,10 @@ def recollect(
     *,
     skill_or_none: bool = False,
     history: bool = False,
+    is_index_fresh: bool = False,
 ) -> Recollection:
-    """What `recall` finds, with `skill_or_none` of those of no skill, too; nothing is counted."""
+    """What `recall` finds, with `skill_or_none` of those of no skill, too; nothing is counted. Where the index is not
+    known to be fresh, it is brought up to date first."""
     types = tuple(map(memories.checked_type, memory_types or ()))
     wish = categories.expand(query, vault.config.categories)
     asked = SearchQuery(
@@ -95,7 +101,8 @@ def recollect(
     )
     if not vault.is_user(layout.check_user_id(user_id)):
         return Recollection()
-    result = search(vault, user_id, replace(asked, top_k=min(MAX_TOP_K, 3 * top_k + SPARE_HITS)))
+    find = find_passages if is_index_fresh else search
+    result = find(vault, user_id, replace(asked, top_k=min(MAX_TOP_K, 3 * top_k + SPARE_HITS)))
     hits = {hit.source: hit for hit in reversed(result.hits)}  # of a note its best passage
     now, counts = vault.now(), accesses(vault, user_id)
     weighed: list[Recalled] = []
@@ -106,7 +113,8 @@ def recollect(
         memory = replace(memory, access_count=memory.access_count + counts.get(memory.id, 0))
         relevance = wish.score(hit.score if hit else 0.0, memory.content)
         if relevance:
-            weighed.append(_recalled(user_id, source, memory, memories.score(memory, relevance, now), hit))
+            score, fit = memories.score(memory, relevance, now), wish.fit(memory.content)
+            weighed.append(replace(_recalled(user_id, source, memory, score, hit), fit=fit))
     return Recollection(sorted(weighed, key=lambda each: -each.score)[:top_k], result.degraded)
 
 
@@ -154,4 +162,4 @@ def _recalled(user_id: str, source: str, memory: Memory, score: memories.Score, 
     own = {each.name: getattr(memory, each.name) for each in fields(Memory)}
     explain = {**score.explained(), "search": dict(hit.explain) if hit else {}}
     path = layout.user_dir(user_id) / source
-    return Recalled(**own, score=round(score.total, 6), explain=explain, path=str(path))
+    return Recalled(**own, score=round(score.total, 6), explain=explain, path=str(path), hit=hit)
