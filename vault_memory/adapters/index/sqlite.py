@@ -285,6 +285,10 @@ class SqliteIndex:
             sql = "SELECT kind, count(*) FROM files WHERE source NOT GLOB ? GROUP BY kind"
             return dict(rows(db, sql, (f"{ARCHIVE_DIR}/*",)))
 
+    def memories_version(self) -> tuple[int, ...]:
+        with self._open() as db:
+            return memories.version(db)
+
     def active_memories(self, at: float) -> int:
         with self._open() as db:
             return memories.count_active(db, at)

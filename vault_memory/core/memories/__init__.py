@@ -9,6 +9,14 @@ from vault_memory.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from vault_memory.core.memories import categories, word_lists
+    from vault_memory.core.memories.lasting import (
+        SAID_PREFIX,
+        SAID_TTL_DAYS,
+        is_of_conversation,
+        is_said,
+        reinforced,
+        why_lasting,
+    )
     from vault_memory.core.memories.making import changed, checked_type, new_id, new_memory
     from vault_memory.core.memories.note import (
         ARCHIVED,
@@ -30,6 +38,8 @@ __all__ = [
     "DEFAULT_IMPORTANCE",
     "FOLDER",
     "Memory",
+    "SAID_PREFIX",
+    "SAID_TTL_DAYS",
     "Score",
     "TYPES",
     "categories",
@@ -38,11 +48,15 @@ __all__ = [
     "decode",
     "encode",
     "file_name",
+    "is_of_conversation",
+    "is_said",
     "new_id",
     "new_memory",
     "properties_of",
     "read",
+    "reinforced",
     "score",
+    "why_lasting",
     "with_properties",
     "word_lists",
 ]
@@ -54,6 +68,8 @@ __getattr__ = lazy_exports(
         "DEFAULT_IMPORTANCE": "note",
         "FOLDER": "note",
         "Memory": "note",
+        "SAID_PREFIX": "lasting",
+        "SAID_TTL_DAYS": "lasting",
         "Score": "scoring",
         "TYPES": "note",
         "changed": "making",
@@ -61,11 +77,15 @@ __getattr__ = lazy_exports(
         "decode": "note",
         "encode": "note",
         "file_name": "note",
+        "is_of_conversation": "lasting",
+        "is_said": "lasting",
         "new_id": "making",
         "new_memory": "making",
         "properties_of": "note",
         "read": "note",
+        "reinforced": "lasting",
         "score": "scoring",
+        "why_lasting": "lasting",
         "with_properties": "note",
     },
 )

@@ -17,9 +17,11 @@ if TYPE_CHECKING:
     )
     from vault_memory.services.memories.change import edit_memory, supersede
     from vault_memory.services.memories.delete import Deletion, delete_memories, drop_deletions, prepare_deletion
-    from vault_memory.services.memories.expire import expire_memories
+    from vault_memory.services.memories.expire import expire_memories, too_many
     from vault_memory.services.memories.files import MemoryFile, list_memories, memory_files
     from vault_memory.services.memories.receipt import Look, Receipt
+    from vault_memory.services.memories.reinforce import make_lasting, reinforce, renew
+    from vault_memory.services.memories.said import NOTHING_KEPT, Kept, KeptOfTurn, keep_said
     from vault_memory.services.memories.statistics import (
         Session,
         Statistics,
@@ -33,9 +35,12 @@ __all__ = [
     "Deletion",
     "IMPORTANT",
     "Look",
+    "Kept",
+    "KeptOfTurn",
     "MemoryFile",
     "Receipt",
     "Session",
+    "NOTHING_KEPT",
     "Statistics",
     "Stored",
     "accesses",
@@ -45,18 +50,23 @@ __all__ = [
     "edit_memory",
     "expire_memories",
     "forget_accesses",
+    "keep_said",
     "list_memories",
+    "make_lasting",
     "memory_files",
     "note_accesses",
     "note_in_session",
     "prepare_deletion",
+    "reinforce",
     "remember",
     "rename_accesses",
     "session",
+    "renew",
     "statistics",
     "store",
     "store_memory",
     "supersede",
+    "too_many",
     "write_accesses",
 ]
 
@@ -66,6 +76,14 @@ __getattr__ = lazy_exports(
         "Deletion": "delete",
         "IMPORTANT": "store",
         "Look": "receipt",
+        "Kept": "said",
+        "KeptOfTurn": "said",
+        "NOTHING_KEPT": "said",
+        "keep_said": "said",
+        "make_lasting": "reinforce",
+        "reinforce": "reinforce",
+        "renew": "reinforce",
+        "too_many": "expire",
         "MemoryFile": "files",
         "Receipt": "receipt",
         "Session": "statistics",
