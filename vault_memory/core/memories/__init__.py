@@ -8,28 +8,28 @@ from typing import TYPE_CHECKING
 from vault_memory.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from vault_memory.core.memories import categories, word_lists
-    from vault_memory.core.memories.making import changed, checked_type, new_id, new_memory
+    from vault_memory.core.memories import categories, merging, word_lists
+    from vault_memory.core.memories.making import changed, checked_type, merged, new_id, new_memory
     from vault_memory.core.memories.note import (
-        ARCHIVED,
         DEFAULT_IMPORTANCE,
         FOLDER,
         TYPES,
         Memory,
         decode,
         encode,
-        file_name,
         properties_of,
         read,
+        source_of,
         with_properties,
     )
+    from vault_memory.core.memories.overlap import SIMILAR, is_another_case, is_same, overlap, sketch
     from vault_memory.core.memories.scoring import Score, score
 
 __all__ = [
-    "ARCHIVED",
     "DEFAULT_IMPORTANCE",
     "FOLDER",
     "Memory",
+    "SIMILAR",
     "Score",
     "TYPES",
     "categories",
@@ -37,12 +37,18 @@ __all__ = [
     "checked_type",
     "decode",
     "encode",
-    "file_name",
+    "source_of",
+    "is_another_case",
+    "is_same",
+    "merging",
+    "merged",
     "new_id",
     "new_memory",
+    "overlap",
     "properties_of",
     "read",
     "score",
+    "sketch",
     "with_properties",
     "word_lists",
 ]
@@ -50,22 +56,27 @@ __all__ = [
 __getattr__ = lazy_exports(
     __name__,
     {
-        "ARCHIVED": "note",
         "DEFAULT_IMPORTANCE": "note",
         "FOLDER": "note",
         "Memory": "note",
+        "SIMILAR": "overlap",
         "Score": "scoring",
         "TYPES": "note",
         "changed": "making",
         "checked_type": "making",
         "decode": "note",
         "encode": "note",
-        "file_name": "note",
+        "source_of": "note",
+        "is_another_case": "overlap",
+        "is_same": "overlap",
+        "merged": "making",
         "new_id": "making",
         "new_memory": "making",
+        "overlap": "overlap",
         "properties_of": "note",
         "read": "note",
         "score": "scoring",
+        "sketch": "overlap",
         "with_properties": "note",
     },
 )

@@ -18,14 +18,18 @@ if TYPE_CHECKING:
     from vault_memory.services.memories.delete import Deleted, Deletion, delete_memories, prepare_deletion
     from vault_memory.services.memories.expire import expire_memories
     from vault_memory.services.memories.files import MemoryFile, list_memories, memory_files
+    from vault_memory.services.memories.reinforce import reinforce, renew
+    from vault_memory.services.memories.similar import Similar
     from vault_memory.services.memories.statistics import Statistics, statistics
-    from vault_memory.services.memories.store import IMPORTANT, Stored, draft, remember, store, store_memory
+    from vault_memory.services.memories.store import IMPORTANT, MemoryId, Stored, draft, remember, store, store_memory
 
 __all__ = [
     "Deleted",
     "Deletion",
     "IMPORTANT",
     "MemoryFile",
+    "MemoryId",
+    "Similar",
     "Statistics",
     "Stored",
     "accesses",
@@ -37,8 +41,10 @@ __all__ = [
     "memory_files",
     "note_accesses",
     "prepare_deletion",
+    "reinforce",
     "remember",
     "rename_accesses",
+    "renew",
     "statistics",
     "store",
     "store_memory",
@@ -53,6 +59,10 @@ __getattr__ = lazy_exports(
         "Deletion": "delete",
         "IMPORTANT": "store",
         "MemoryFile": "files",
+        "MemoryId": "store",
+        "Similar": "similar",
+        "reinforce": "reinforce",
+        "renew": "reinforce",
         "Statistics": "statistics",
         "Stored": "store",
         "accesses": "accesses",
