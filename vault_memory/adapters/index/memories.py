@@ -12,7 +12,7 @@ import apsw
 from vault_memory.adapters.index.base import MemoryRow
 from vault_memory.adapters.index.database import rows, value
 from vault_memory.core.layout import ARCHIVE_DIR
-from vault_memory.core.memories import read, sketch
+from vault_memory.core.memories import SAMPLED, likeness, read, sketch
 from vault_memory.core.notes import Document
 
 KIND = "memory"
@@ -21,7 +21,9 @@ _FOUND = (
 )
 _ACTIVE = "((until IS NULL OR until > 0) AND (until IS NULL OR until > ?))"
 """Not past at a time: the first half as the partial indexes have it, so that SQLite knows that they serve."""
-MAX_OF_A_NUMBER = 64
+MAX_COMPARED = 32
+"""Of so many memories the sketches are compared."""
+MAX_OF_A_NUMBER = 32
 """Of the memories with one number of a sketch the newest are looked at: thousands may have a common word."""
 
 
@@ -78,7 +80,12 @@ def alike(db: apsw.Connection, numbers: Sequence[int], at: float, limit: int) ->
     for place, number in enumerate(numbers):
         for (file_id,) in rows(db, newest, (number, MAX_OF_A_NUMBER)):
             shared[file_id] += 1 if place else len(numbers)
-    best = [file_id for file_id, _ in sorted(shared.items(), key=lambda each: (-each[1], -each[0]))[: 2 * limit]]
-    sql = f"{_FOUND} WHERE file_id = ? AND {_ACTIVE}"
-    found = {file_id: MemoryRow(*row) for file_id in best for row in rows(db, sql, (file_id, at))}
-    return [found[file_id] for file_id in best if file_id in found][:limit]
+    most = [file_id for file_id, _ in sorted(shared.items(), key=lambda each: (-each[1], -each[0]))[:MAX_COMPARED]]
+    drawn = f"SELECT sketch FROM memories WHERE file_id = ? AND {_ACTIVE}"
+    found = []
+    for file_id in most:
+        for (held,) in rows(db, drawn, (file_id, at)):
+            if (alike := likeness(numbers, json.loads(held))) >= SAMPLED:
+                found.append((alike, file_id))
+    best = sorted(found, reverse=True)[:limit]
+    return [MemoryRow(*row) for _, file_id in best for row in rows(db, f"{_FOUND} WHERE file_id = ?", (file_id,))]

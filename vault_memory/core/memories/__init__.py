@@ -22,13 +22,14 @@ if TYPE_CHECKING:
         source_of,
         with_properties,
     )
-    from vault_memory.core.memories.overlap import SIMILAR, is_another_case, is_same, overlap, sketch
+    from vault_memory.core.memories.overlap import SAMPLED, SIMILAR, is_another_case, is_same, likeness, overlap, sketch
     from vault_memory.core.memories.scoring import Score, score
 
 __all__ = [
     "DEFAULT_IMPORTANCE",
     "FOLDER",
     "Memory",
+    "SAMPLED",
     "SIMILAR",
     "Score",
     "TYPES",
@@ -41,6 +42,7 @@ __all__ = [
     "is_another_case",
     "is_same",
     "merging",
+    "likeness",
     "merged",
     "new_id",
     "new_memory",
@@ -59,6 +61,7 @@ __getattr__ = lazy_exports(
         "DEFAULT_IMPORTANCE": "note",
         "FOLDER": "note",
         "Memory": "note",
+        "SAMPLED": "overlap",
         "SIMILAR": "overlap",
         "Score": "scoring",
         "TYPES": "note",
@@ -69,6 +72,7 @@ __getattr__ = lazy_exports(
         "source_of": "note",
         "is_another_case": "overlap",
         "is_same": "overlap",
+        "likeness": "overlap",
         "merged": "making",
         "new_id": "making",
         "new_memory": "making",

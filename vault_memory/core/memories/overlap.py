@@ -10,13 +10,15 @@ from __future__ import annotations
 import hashlib
 import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from vault_memory.core.text import tokens
 
 SIMILAR = 0.35
 """From this share of common words on two memories may say the same."""
+SAMPLED = 0.2
+"""Where a sketch is a sample two texts of this likeness may be `SIMILAR`."""
 MIN_WORD_CHARS = 3
 MAX_UNITS = 24
 """Of so many units of a text an index keeps the numbers: of longer ones a sample that is the same for every text."""
@@ -59,6 +61,17 @@ def sketch(text: str) -> list[int]:
     at most `MAX_UNITS`. Similar texts have numbers in common; each has less than 64 bits, so that SQLite takes it."""
     numbers = sorted(_number(unit) for unit in units(text))
     return [_number(f"={_bare(text)}"), *numbers[:MAX_UNITS]]
+
+
+def likeness(one: Sequence[int], other: Sequence[int]) -> float:
+    """About the `overlap` of two texts by their sketches; exactly that where both are whole. 1 for the same text."""
+    if one[:1] == other[:1]:
+        return 1.0
+    first, second = set(one[1:]), set(other[1:])
+    both = first | second
+    if max(len(first), len(second)) >= MAX_UNITS:  # of the smallest of all their numbers each sketch has its own
+        both = set(sorted(both)[:MAX_UNITS])
+    return len(first & second & both) / len(both) if both else 0.0
 
 
 def is_another_case(one: str, other: str, extra: Mapping[str, Any] | None = None) -> bool:

@@ -13,7 +13,7 @@ from vault_memory.errors import EndpointError
 from vault_memory.services.memories.files import MemoryFile, read_memory
 from vault_memory.services.vault import Vault
 
-MAX_CANDIDATES = 32
+MAX_CANDIDATES = 16
 """So many notes are read to see how much they share."""
 MAX_SIMILAR = 10
 """So many are listed."""
