@@ -88,7 +88,10 @@ def test_what_is_known_of_each(index: SqliteIndex) -> None:
     (row,) = index.memories(["A"])
     assert row[:5] == ("memories/a.md", "A", "fact", "a", 0.9) and (row.created, row.until) == (1.0, None)
     assert index.active_memories(0) == 2 and index.active_memories(DAY) == 1
-    assert [row.memory_id for row in index.least_memories(0, 1)] == ["B"]
+    assert [row.memory_id for row in index.memories_over(0, 1, 9)] == ["B"]
+    assert [row.memory_id for row in index.memories_over(0, 0, 1)] == ["B"], "no more than asked for"
+    assert index.memories_over(0, 2, 9) == index.memories_over(DAY, 1, 9) == []
+    assert [row.memory_id for row in index.latest_memories(0, 9)] == ["A", "B"]
     put(index, a="id: E")
     assert [row.memory_id for row in index.memories(["A", "E"])] == ["E"]
     index.remove(["memories/a.md"])

@@ -122,7 +122,7 @@ def test_nobody_and_nothing(cli: Cli) -> None:
 def test_a_note_edited_into_nonsense_is_kept_and_reported(cli: Cli) -> None:
     """Bad input of the memories' issue: kept, reported, and nothing fails of it."""
     memory_id = cli("memory", "add", "--user", "alice", "tea is nice").strip()
-    (note,) = (cli.folder / "memory/alice/memories").iterdir()
+    (note,) = (cli.folder / "memory/alice/memories").rglob("*.md")
     note.write_text("---\ntype: seldom\nimportance: very\nexpires_at: soon\n---\ntea is hot\n", encoding="utf-8")
     assert "tea is hot" in cli("recall", "--user", "alice", "tea")
     assert "importance: 'very' is not a number from 0 to 1" in cli.run("status").stdout

@@ -23,7 +23,8 @@ class Home:
         return self.vault.root / "memory/alice"
 
     def names(self, folder: str = "memories") -> list[str]:
-        return sorted(path.name for path in (self.path / folder).glob("*"))
+        """Of the notes in a folder and those below it."""
+        return sorted(path.name for path in (self.path / folder).rglob("*.md"))
 
     def file(self, memory_id: str) -> MemoryFile:
         (found,) = memory_files(self.vault, "alice", [memory_id])

@@ -50,7 +50,7 @@ def test_by_type_and_by_id_also_what_is_past(vault: Vault, clock: Clock) -> None
     old = store_memory(vault, "alice", "tea was nice", "decision")
     clock.time += timedelta(days=9)
     new = store_memory(vault, "alice", "tea is nice", "decision")
-    other = store_memory(vault, "alice", "tea will be nice", "lesson")
+    other = store_memory(vault, "alice", "tea will be nice", "lesson", force_save=True)
     assert {m.id for m in prepare_deletion(vault, "alice", memory_type="decision").memories} == {old, new}
     assert [m.id for m in prepare_deletion(vault, "alice", ids=[other]).memories] == [other]
     assert [m.id for m in prepare_deletion(vault, "alice", query="WILL nice").memories] == [other]

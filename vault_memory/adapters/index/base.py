@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
@@ -204,9 +204,18 @@ class Index(Protocol):
         """How many typed memories are not past at a time, in seconds since 1970."""
         ...
 
-    def least_memories(self, at: float, limit: int) -> list[MemoryRow]:
-        """The `limit` memories that matter least of those that are not past then: of equally important ones the
-        oldest."""
+    def memories_over(self, at: float, most: int, limit: int) -> list[MemoryRow]:
+        """Of more than `most` memories that are not past then those too many that matter least, of equally important
+        ones the oldest; at most `limit` of them. It takes as long as `most`, or no time where there are not so many."""
+        ...
+
+    def latest_memories(self, at: float, limit: int) -> list[MemoryRow]:
+        """The newest memories that are not past then, the newest first."""
+        ...
+
+    def alike_memories(self, sketch: Sequence[int], at: float, limit: int) -> list[MemoryRow]:
+        """The memories that are not past then with the most numbers of a sketch (`core.memories.sketch`), the same
+        text first. Of the many with a common word only the newest are looked at, so it takes as long among many."""
         ...
 
     def memories_version(self) -> tuple[int, ...]:

@@ -293,9 +293,17 @@ class SqliteIndex:
         with self._open() as db:
             return memories.count_active(db, at)
 
-    def least_memories(self, at: float, limit: int) -> list[MemoryRow]:
+    def memories_over(self, at: float, most: int, limit: int) -> list[MemoryRow]:
         with self._open() as db:
-            return memories.least(db, at, limit)
+            return memories.over(db, at, most, limit)
+
+    def latest_memories(self, at: float, limit: int) -> list[MemoryRow]:
+        with self._open() as db:
+            return memories.latest(db, at, limit)
+
+    def alike_memories(self, sketch: Sequence[int], at: float, limit: int) -> list[MemoryRow]:
+        with self._open() as db:
+            return memories.alike(db, sketch, at, limit)
 
     # -- search --------------------------------------------------------------------------------------------------------
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from vault_memory.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from vault_memory.core.memories import categories, word_lists
+    from vault_memory.core.memories import categories, merging, word_lists
     from vault_memory.core.memories.lasting import (
         SAID_PREFIX,
         SAID_TTL_DAYS,
@@ -17,29 +17,30 @@ if TYPE_CHECKING:
         reinforced,
         why_lasting,
     )
-    from vault_memory.core.memories.making import changed, checked_type, new_id, new_memory
+    from vault_memory.core.memories.making import changed, checked_type, merged, new_id, new_memory
     from vault_memory.core.memories.note import (
-        ARCHIVED,
         DEFAULT_IMPORTANCE,
         FOLDER,
         TYPES,
         Memory,
         decode,
         encode,
-        file_name,
         properties_of,
         read,
+        source_of,
         with_properties,
     )
+    from vault_memory.core.memories.overlap import SAMPLED, SIMILAR, is_another_case, is_same, likeness, overlap, sketch
     from vault_memory.core.memories.scoring import Score, score
 
 __all__ = [
-    "ARCHIVED",
     "DEFAULT_IMPORTANCE",
     "FOLDER",
     "Memory",
     "SAID_PREFIX",
     "SAID_TTL_DAYS",
+    "SAMPLED",
+    "SIMILAR",
     "Score",
     "TYPES",
     "categories",
@@ -47,16 +48,23 @@ __all__ = [
     "checked_type",
     "decode",
     "encode",
-    "file_name",
     "is_of_conversation",
     "is_said",
+    "source_of",
+    "is_another_case",
+    "is_same",
+    "merging",
+    "likeness",
+    "merged",
     "new_id",
     "new_memory",
+    "overlap",
     "properties_of",
     "read",
     "reinforced",
     "score",
     "why_lasting",
+    "sketch",
     "with_properties",
     "word_lists",
 ]
@@ -64,28 +72,35 @@ __all__ = [
 __getattr__ = lazy_exports(
     __name__,
     {
-        "ARCHIVED": "note",
         "DEFAULT_IMPORTANCE": "note",
         "FOLDER": "note",
         "Memory": "note",
         "SAID_PREFIX": "lasting",
         "SAID_TTL_DAYS": "lasting",
+        "SAMPLED": "overlap",
+        "SIMILAR": "overlap",
         "Score": "scoring",
         "TYPES": "note",
         "changed": "making",
         "checked_type": "making",
         "decode": "note",
         "encode": "note",
-        "file_name": "note",
         "is_of_conversation": "lasting",
         "is_said": "lasting",
+        "source_of": "note",
+        "is_another_case": "overlap",
+        "is_same": "overlap",
+        "likeness": "overlap",
+        "merged": "making",
         "new_id": "making",
         "new_memory": "making",
+        "overlap": "overlap",
         "properties_of": "note",
         "read": "note",
         "reinforced": "lasting",
         "score": "scoring",
         "why_lasting": "lasting",
+        "sketch": "overlap",
         "with_properties": "note",
     },
 )

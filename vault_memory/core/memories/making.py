@@ -100,6 +100,27 @@ def changed(
     return found
 
 
+def merged(new: Memory, old: Memory, content: str, memory_id: str, at: datetime) -> Memory:
+    """The memory that takes the place of two that say the same, with this content: of the old one's type and the
+    greater importance, with the tags and properties of both; it lives as long as the one that lives longer."""
+    ends = [each.expires_at for each in (new, old)]
+    memory = replace(
+        old,
+        id=memory_id,
+        content=content,
+        skill_id=new.skill_id or old.skill_id,
+        source=new.source or old.source,
+        created_at=at,
+        expires_at=None if None in ends else max(end for end in ends if end),
+        supersedes=f"{old.id}, {new.id}",
+        metadata={**old.metadata, **new.metadata},
+        problems=(),
+    )
+    title = content.split("\n", 1)[0]
+    importance = max(new.importance, old.importance)
+    return changed(memory, at, title=title, tags=[*old.tags, *new.tags], importance=importance)
+
+
 def checked_type(memory_type: str) -> str:
     """The type, if there is one of that name. Raises `UsageError`."""
     if memory_type not in TYPES:

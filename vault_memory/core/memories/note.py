@@ -18,7 +18,6 @@ from vault_memory.core.text import normalize, one_line
 from vault_memory.errors import UsageError
 
 FOLDER = "memories"
-ARCHIVED = "archive/memories"
 TYPES = ("decision", "pattern", "bugfix", "lesson", "feature", "note", "insight", "preference", "fact")
 DEFAULT_IMPORTANCE = 0.5
 MAX_SLUG_CHARS = 40
@@ -72,6 +71,13 @@ def file_name(memory: Memory) -> str:
     """The name of the memory's note: its id, and a few words for a person."""
     slug = _NO_WORD.sub("-", normalize("NFC", memory.title).lower())[:MAX_SLUG_CHARS].strip("-")
     return f"{memory.id}-{slug}.md" if slug else f"{memory.id}.md"
+
+
+def source_of(memory: Memory) -> str:
+    """Where a new memory's note lies in its user's folder: in that of its month. A commit names all files of a folder
+    in which it changes one, so no folder may grow with all that is ever remembered."""
+    month = f"{memory.created_at:%Y-%m}/" if memory.created_at else ""
+    return f"{FOLDER}/{month}{file_name(memory)}"
 
 
 def encode(memory: Memory) -> str:

@@ -31,6 +31,7 @@ def memory() -> None:
 @click.option("--importance", type=float, default=0.5, show_default=True, help="0 to 1.")
 @click.option("--skill", "skill_id", metavar="NAME", help="The skill that it belongs to.")
 @click.option("--ttl-days", type=float, metavar="DAYS", help="It expires after so many days, 1 or more; else never.")
+@click.option("--force", is_flag=True, help="Store it whatever memories are similar.")
 @_json
 @click.argument("content")
 @pass_context
@@ -43,10 +44,15 @@ def add(
     importance: float,
     skill_id: str | None,
     ttl_days: float | None,
+    force: bool,
     as_json: bool,
     content: str,
 ) -> None:
-    """Store CONTENT as a memory, committed under your name."""
+    """Store CONTENT as a memory, committed under your name.
+
+    If the same memory is there, that one lives on. If similar ones are there, they are shown, nothing is stored and the
+    exit code is 1: --force stores it all the same.
+    """
     vault, user_id = context.open_for(user_id)
     made = memories.draft(
         vault,
@@ -58,7 +64,10 @@ def add(
         title=title,
         tags=tags,
     )
-    _show_stored(vault, user_id, memories.store(vault, user_id, made, author=vault.history.person()), as_json=as_json)
+    stored = memories.store(vault, user_id, made, author=vault.history.person(), force_save=force)
+    _show_stored(vault, user_id, stored, as_json=as_json)
+    if stored.similar and not stored.id:
+        raise SystemExit(1)
 
 
 @memory.command("list")
@@ -307,18 +316,21 @@ def _print_line(memory: Memory) -> None:
 
 def _show_stored(vault: Vault, user_id: str, stored: Stored, *, as_json: bool) -> None:
     if as_json:
-        print_json(
-            {
-                "id": stored.id,
-                "commits": list(stored.commits),
-                "redactions": dict(stored.redactions),
-                "expired": list(stored.expired),
-                "paused": stored.paused,
-                "degraded": list(stored.degraded),
-            }
-        )
+        print_json(stored.as_dict())
         return
-    echo(stored.id or f"nothing is kept: {user_id} is off the record")
+    if stored.similar and not stored.id:
+        echo("nothing is stored, for there is:")
+        for each in stored.similar:
+            echo(f"  {each.id}  {each.score:.2f}  {each.reason}")
+            for line in lines(each.content):
+                echo(f"    {line}")
+        echo("add it with --force, or give one of these another content: vault-memory memory edit ID --content TEXT")
+    else:
+        echo(stored.id or f"nothing is kept: {user_id} is off the record")
+    if stored.reinforced:
+        echo("the same memory is there already, and lives on: --force stores another", err=True)
+    if stored.merged:
+        echo(f"merged with {', '.join(stored.merged)}", err=True)
     for kind, count in stored.redactions.items():
         echo(f"left out: {kind} {count:,}", err=True)
     if stored.expired:

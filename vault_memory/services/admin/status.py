@@ -197,7 +197,7 @@ def _closed(vault: Vault) -> list[str]:
 def ignored_notes(vault: Vault) -> str:
     """A line if git ignores notes that this program keeps for a user, with the next step, else "". The program commits
     its own writes all the same; what a person makes there is not seen."""
-    names = [glob.replace("*", "2000-01-01") for glob, _ in KIND_OF_PATH]
+    names = [glob.replace("**", "2000-01").replace("*", "2000-01-01") for glob, _ in KIND_OF_PATH]
     paths = [layout.user_dir(user_id) / name for user_id in vault.user_ids() for name in names]
     paths = [path for path in paths if not layout.is_private(path)]
     for path, line in vault.history.working_tree.ignoring(paths).items():

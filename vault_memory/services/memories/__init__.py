@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from vault_memory.services.memories.receipt import Look, Receipt
     from vault_memory.services.memories.reinforce import make_lasting, reinforce, renew
     from vault_memory.services.memories.said import NOTHING_KEPT, Kept, KeptOfTurn, keep_said
+    from vault_memory.services.memories.similar import Similar
     from vault_memory.services.memories.statistics import (
         Session,
         Statistics,
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
         session,
         statistics,
     )
-    from vault_memory.services.memories.store import IMPORTANT, Stored, draft, remember, store, store_memory
+    from vault_memory.services.memories.store import IMPORTANT, MemoryId, Stored, draft, remember, store, store_memory
 
 __all__ = [
     "Deletion",
@@ -41,6 +42,8 @@ __all__ = [
     "Receipt",
     "Session",
     "NOTHING_KEPT",
+    "MemoryId",
+    "Similar",
     "Statistics",
     "Stored",
     "accesses",
@@ -87,6 +90,8 @@ __getattr__ = lazy_exports(
         "MemoryFile": "files",
         "Receipt": "receipt",
         "Session": "statistics",
+        "MemoryId": "store",
+        "Similar": "similar",
         "Statistics": "statistics",
         "Stored": "store",
         "accesses": "accesses",

@@ -139,7 +139,7 @@ def _known_memory(vault: Vault, user_id: str, content: str) -> MemoryFile | None
 
 
 def _path(user_id: str, memory: Memory) -> PurePosixPath:
-    return layout.user_dir(user_id) / memories.FOLDER / memories.file_name(memory)
+    return layout.user_dir(user_id) / memories.source_of(memory)
 
 
 def _message(user_id: str, new: Sequence[Memory], source: str) -> str:
