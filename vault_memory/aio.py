@@ -14,7 +14,7 @@ from vault_memory.api import VaultOptional
 from vault_memory.core.memories import DEFAULT_IMPORTANCE
 from vault_memory.services import vault
 from vault_memory.services.distilling import Consolidated, Extraction
-from vault_memory.services.memories import IMPORTANT
+from vault_memory.services.memories import IMPORTANT, MemoryId
 from vault_memory.services.retrieval import Recollection
 from vault_memory.services.vault import Vault
 
@@ -87,15 +87,19 @@ class SemanticMemory:
         importance: float = DEFAULT_IMPORTANCE,
         ttl_days: float | None = 7,
         metadata: Mapping[str, Any] | None = None,
-    ) -> str:
-        """Store a memory and return its id; `vault_memory.store_memory` says more."""
+        force_save: bool = False,
+    ) -> MemoryId:
+        """Store a memory and return its id; "" if similar ones are there (`.stored.similar`), unless `force_save` says
+        so. `vault_memory.store_memory` says more."""
         given = (content, memory_type, skill_id, importance, ttl_days, metadata)
-        memory_id: str = await store_memory(self.vault, api.user_name(user_id), *given)
+        memory_id: MemoryId = await store_memory(self.vault, api.user_name(user_id), *given, force_save=force_save)
         return memory_id
 
-    async def remember(self, user_id: UUID | str, content: str, importance: float = IMPORTANT) -> str:
+    async def remember(
+        self, user_id: UUID | str, content: str, importance: float = IMPORTANT, force_save: bool = False
+    ) -> MemoryId:
         """Remember a fact for good, because somebody asked for it."""
-        return await remember(self.vault, api.user_name(user_id), content, importance)
+        return await remember(self.vault, api.user_name(user_id), content, importance, force_save=force_save)
 
     async def recall(
         self,

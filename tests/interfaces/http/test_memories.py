@@ -25,7 +25,8 @@ def alice(server: Server) -> Caller:
 
 
 def add(caller: Caller, content: str, **more: Any) -> str:
-    stored: str = caller("POST", MEMORIES, 201, json={"content": content} | more)["id"]
+    new = {"content": content, "force_save": True} | more
+    stored: str = caller("POST", MEMORIES, 201, json=new)["id"]
     return stored
 
 
@@ -83,6 +84,21 @@ def test_a_memory_from_storing_to_deleting(server: Server, alice: Caller) -> Non
     alice("POST", f"{MEMORIES}/deletions/confirm", json={"confirmCode": chosen["confirmCode"].lower()})
     stats = alice("GET", f"{USER}/stats")
     assert (stats["memories"], stats["past"], stats["memoriesCreated"]) == (0, 1, 14)
+
+
+def test_similar_memories_are_listed_and_the_caller_decides(server: Server, alice: Caller) -> None:
+    """B5 over HTTP: 409 with the list, nothing stored; the same memory lives on; `force_save` stores it."""
+    first = alice("POST", MEMORIES, 201, json={"content": "部署前要跑完整測試，不然會壞掉"})
+    told = alice("POST", MEMORIES, 409, json={"content": "部署前要跑完整測試，不然又會壞掉"})
+    assert told["type"] == "urn:vault-memory:similar-memories" and "force_save" in told["detail"]
+    (similar,) = told["similar"]
+    assert similar["id"] == first["id"] and 0.35 <= similar["score"] <= 1 and similar["reason"]
+    same = alice("POST", MEMORIES, 201, json={"content": "部署前要跑完整測試，不然會壞掉"})
+    assert (same["id"], same["reinforced"]) == (first["id"], True)
+    assert len(alice("GET", MEMORIES)["memories"]) == 1
+    forced = {"content": "部署前要跑完整測試，不然又會壞掉", "force_save": True}
+    assert alice("POST", MEMORIES, 201, json=forced)["id"] != first["id"]
+    assert len(alice("GET", MEMORIES)["memories"]) == 2
 
 
 def test_a_users_token_reaches_that_user_only(server: Server, alice: Caller) -> None:

@@ -49,7 +49,7 @@ def create_app(
     @app.get("/openapi.json", include_in_schema=False, dependencies=[Depends(identify)])
     async def openapi() -> dict[str, Any]:
         document = app.openapi()
-        document["components"]["schemas"] |= problem.schemas()
+        document["components"]["schemas"] |= problem.schemas(memories.SimilarProblem)
         return document
 
     return app

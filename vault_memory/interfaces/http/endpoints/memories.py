@@ -12,9 +12,10 @@ from starlette.concurrency import run_in_threadpool
 
 from vault_memory.core.memories import TYPES, Memory
 from vault_memory.errors import UsageError
+from vault_memory.interfaces.http import problem
 from vault_memory.interfaces.http.body import JsonRoute
 from vault_memory.interfaces.http.guard import TheUser, TheVault
-from vault_memory.interfaces.http.problem import Reason, reason, reasons, responses
+from vault_memory.interfaces.http.problem import Problem, Reason, reason, reasons, responses
 from vault_memory.interfaces.http.response import in_page_thread, made_in_turn, page
 from vault_memory.services.memories import (
     MemoryFile,
@@ -47,6 +48,7 @@ Tags = Annotated[list[Name], Field(max_length=100, fail_fast=True, examples=[["a
 Importance = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False, examples=[0.5])]
 Days = Annotated[float, Field(ge=1, le=36_500, allow_inf_nan=False, examples=[7])]
 Ids = Annotated[list[Name], Field(min_length=1, max_length=1_000, fail_fast=True, examples=[[_ID]])]
+_DECIDE = "similar memories are there, so nothing is stored: PATCH one of them, or send this with `force_save`"
 TheMemory = Annotated[str, Path(description="The id of a memory.", examples=[_ID], max_length=200)]
 
 
@@ -62,6 +64,7 @@ class MemoryIn(BaseModel):
     title: Name = Field("", description="Else the beginning of the content.", examples=["JWT"])
     tags: Tags = []
     source: Name = Field("", description="Where it comes from.", examples=["conversations/2026-01-30.jsonl:12"])
+    force_save: bool = Field(False, description="Store it whatever memories are similar.")
 
 
 class MemoryChangeIn(BaseModel):
@@ -86,9 +89,25 @@ class MemoryChangeIn(BaseModel):
         return self
 
 
+class SimilarOut(BaseModel):
+    """A memory that may say the same: how much of their words they share, or how sure the model is, and why."""
+
+    id: str = Field(examples=[_ID])
+    score: float = Field(examples=[0.62])
+    reason: str = Field(examples=["62 % of the words are the same"])
+    content: str = Field(examples=["用 JWT 登入"])
+
+
+class SimilarProblem(Problem):
+    """Similar memories are there, and nothing was stored: whoever asks decides."""
+
+    similar: list[SimilarOut]
+
+
 class StoredOut(BaseModel):
     """What became of a memory: its id (empty for a user who is off the record), the commits; what was kept out of it,
-    by category; the memories that had to go for it; why its commit waits; what could not be used."""
+    by category; the memories that had to go for it; why its commit waits; what could not be used. `reinforced`: the
+    same memory was there, has the id, and lives on; `merged` are those that a language model has merged it with."""
 
     id: str = Field(examples=[_ID])
     commits: list[str] = Field(examples=[["1a2b3c4d5e6f7a8b9c0d1a2b3c4d5e6f7a8b9c0d"]])
@@ -96,6 +115,8 @@ class StoredOut(BaseModel):
     expired: list[str] = Field(examples=[[]])
     paused: Reason | None = Field(None, examples=[None])
     degraded: list[Reason] = Field(examples=[[]])
+    merged: list[str] = Field(examples=[[]])
+    reinforced: bool = Field(examples=[False])
 
 
 class MemoryOut(BaseModel):
@@ -227,9 +248,17 @@ class StatisticsOut(BaseModel):
     tasksCompleted: int = Field(examples=[1])
 
 
-@router.post("/memories", status_code=201, responses=responses(409, 415))
-def store_memory(vault: TheVault, user_id: TheUser, body: MemoryIn) -> StoredOut:
-    """Store a memory; a new user's first one makes the user. Secrets and private facts are left out of it."""
+_SIMILAR = {
+    "description": "Similar memories are there (`similar`), or another writer changed the file meanwhile.",
+    "content": {problem.MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/SimilarProblem"}}},
+}
+
+
+@router.post("/memories", status_code=201, response_model=StoredOut, responses={**responses(409, 415), 409: _SIMILAR})
+def store_memory(vault: TheVault, user_id: TheUser, body: MemoryIn) -> StoredOut | Response:
+    """Store a memory; a new user's first one makes the user. Secrets and private facts are left out of it.
+
+    If similar memories are there, the response is 409 and lists them; with `force_save` it is stored all the same."""
     memory = draft(
         vault,
         body.content,
@@ -242,7 +271,11 @@ def store_memory(vault: TheVault, user_id: TheUser, body: MemoryIn) -> StoredOut
         tags=body.tags,
         source=body.source,
     )
-    return _stored_out(vault, store(vault, user_id, memory))
+    stored = store(vault, user_id, memory, force_save=body.force_save)
+    if stored.similar and not stored.id:
+        similar = [SimilarOut(**each.as_dict()).model_dump() for each in stored.similar]
+        return problem.response(409, "similar-memories", _DECIDE, more={"similar": similar})
+    return _stored_out(vault, stored)
 
 
 @router.get("/memories", response_model=MemoriesOut, responses=responses(404))
@@ -352,6 +385,8 @@ def _stored_out(vault: Vault, stored: Stored) -> StoredOut:
         expired=list(stored.expired),
         paused=reason(stored.paused, vault.root) if stored.paused else None,
         degraded=reasons(stored.degraded, vault.root),
+        merged=list(stored.merged),
+        reinforced=stored.reinforced,
     )
 
 
