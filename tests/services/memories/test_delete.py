@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 import stat
 from concurrent.futures import ThreadPoolExecutor
@@ -23,6 +24,7 @@ from vault_memory.services.memories import (
     remember,
     store,
     store_memory,
+    supersede,
 )
 from vault_memory.services.notes import restore_file
 from vault_memory.services.retrieval import SearchQuery, recall, search
@@ -158,6 +160,22 @@ def test_the_receipt_is_of_looks_and_its_command_brings_the_note_back(vault: Vau
     _, _, path, _, commit = shlex.split(line)
     assert restore_file(vault, PurePosixPath(path), commit)
     assert home.file(tea).stored == note.stored and {each.id for each in recall(vault, "alice", "hot tea")} >= {tea}
+
+
+def test_the_receipt_names_what_is_made_of_the_memory(vault: Vault, home: Home) -> None:
+    """The former version of a memory, the one that took its place, and lines that name it."""
+    first = remember(vault, "alice", "tea is nice")
+    second = supersede(vault, "alice", first, "green tea is nice").id
+    third = supersede(vault, "alice", second, "black coffee is better").id
+    (home.path / "feedback.jsonl").write_text(json.dumps({"key": "note", "quote": second}) + "\n", "utf-8")
+    kept = delete_memories(vault, "alice", prepare_deletion(vault, "alice", ids=[second]).code).kept
+    assert kept[1:] == (
+        f"the memory {first}, whose place {second} took",
+        f"the memory {third}, which took the place of {second}",
+        f"feedback.jsonl names {second}",
+    )
+    both = prepare_deletion(vault, "alice", ids=[first, third])
+    assert len(delete_memories(vault, "alice", both.code).kept) == 3, "history, and two that name the second"
 
 
 def test_the_receipt_tells_what_is_still_there(vault: Vault, home: Home) -> None:

@@ -7,13 +7,16 @@ adds its look to `_looks`.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
 
+from vault_memory.adapters import files
 from vault_memory.adapters.index import Traces
 from vault_memory.core import layout
+from vault_memory.core.memories import Memory
 from vault_memory.errors import VaultMemoryError, in_command
 from vault_memory.services.memories.accesses import accesses
 from vault_memory.services.memories.files import MemoryFile, memory_rows
@@ -76,7 +79,7 @@ def receipt(
     paths = [layout.user_dir(user_id) / file.source for file in found]
     held = [path for path in paths if before and vault.history.entry(path, before)]
     kept = [f"git's history: {_many(len(held), 'note')} as of commit {before[:12]}"] if before and held else []
-    kept += [f"the record of a turn: {source}" for source in dict.fromkeys(f.memory.source for f in found) if source]
+    kept += dict.fromkeys(_kept(vault, user_id, [file.memory for file in found]))
     return Receipt(
         tuple(file.memory.id for file in found),
         written.commits,
@@ -85,6 +88,28 @@ def receipt(
         tuple(f"vault-memory restore {in_command(path)} --to {before}" for path in held),
         tuple(kept),
     )
+
+
+def _kept(vault: Vault, user_id: str, gone: Sequence[Memory]) -> Iterator[str]:
+    """What else has the words of deleted memories, or words made of them."""
+    ids = {memory.id for memory in gone}
+    for memory in gone:
+        if memory.source:
+            yield f"where {memory.id} comes from: {memory.source}"
+        if memory.supersedes and memory.supersedes not in ids:
+            yield f"the memory {memory.supersedes}, whose place {memory.id} took"
+        if memory.superseded_by and memory.superseded_by not in ids:
+            yield f"the memory {memory.superseded_by}, which took the place of {memory.id}"
+    for name in _LOGS:
+        with suppress(VaultMemoryError):
+            text = files.read(vault.path(user_id, name)) or b""
+            for named in sorted(ids):
+                if named.encode() in text:
+                    yield f"{name} names {named}"
+
+
+_LOGS = (layout.PROFILE, layout.MEMORY_LOG, layout.FEEDBACK)
+"""Files of a user's in which a line may be made of a memory, and then names it."""
 
 
 def _looks(
