@@ -42,6 +42,7 @@ BODY = {
     "max_tokens": 9,
     "input": "glow",
     "id": "3fa92c",
+    "conversation_id": "talk",
 }
 """The fields of all our endpoints; a new endpoint adds those that it needs."""
 HINTS = dict.fromkeys(("X-Vault-User", "X-User", "X-User-Id", "X-Forwarded-User", "X-Student-Id"), "bob")
