@@ -44,6 +44,7 @@ BODY = {
     "max_tokens": 9,
     "input": "glow",
     "id": "3fa92c",
+    "conversation_id": "talk",
 }
 """The fields of all our endpoints; a new endpoint adds those that it needs."""
 OF_MEMORIES = {"content": "glow", "confirmCode": "AAAAAA"}

@@ -126,6 +126,17 @@ def test_a_run_adds_a_few_lines_and_stops_while_many_wait(vault: Vault, clock: C
     assert counts == [3, 3, 3, 3, 0, 0] and len(list_suggestions(vault, "alice")) == 12
 
 
+def test_a_profile_full_of_memories_gets_no_more(vault: Vault, clock: Clock) -> None:
+    """E5: what many nights would add is bounded, too."""
+    for word in [first + second for first in "金木水火土風" for second in "魚鳥花草石山"][:34]:
+        memory(vault, f"喜歡{word}的圖案", ttl_days=None)
+    for _ in range(12):
+        for each in consolidate_to_profile(vault, "alice").proposed:
+            accept_suggestion(vault, "alice", each.id)
+        clock.time += timedelta(hours=1)
+    assert profile(vault).count("的圖案") == 30 and not list_suggestions(vault, "alice")
+
+
 def test_a_model_brings_several_memories_to_a_line_that_they_carry(asked: Vault, chat: ScriptedServer) -> None:
     """E5, B7: at temperature 0; the line says no more than the memories it names."""
     first, second = memory(asked, "早上喝手沖咖啡", times=4), memory(asked, "下午喝冰咖啡")

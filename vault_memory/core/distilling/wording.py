@@ -1,5 +1,5 @@
 """Whether a model's wording says no more than somebody's words: it may leave out and turn «I» into «the user», but
-names nothing new and denies nothing that was not denied."""
+names nothing new, denies nothing that was not denied, and makes nothing of the past hold now."""
 
 from __future__ import annotations
 
@@ -17,15 +17,19 @@ _DENIES = lazily(
     r"(?<![a-z])(?:no|not|never|none|without|stop(?:ped|s)?|quit|avoids?|hates?|dislikes?|\w+n't|dont|nor|neither"
     r"|unable|against|rather)(?![a-z])|[不没沒未别勿無无非戒拒]|讨厌|停止|避免"
 )
+_IS_PAST = lazily(
+    r"(?<![a-z])(?:was|were|had|did|used to|once|formerly|[a-z]{2,}ed|ate|went|drank|kept|left|bought|got)(?![a-z])"
+    r"|曾|以前|过去|从前|小时候|当年|原本"
+)
 OWN_SHARE = 2 / 3
 """So much of a wording must stand in the quote itself; the rest may be said elsewhere in the conversation."""
 
 
 def is_carried(wording: str, quote: str, elsewhere: str = "") -> bool:
     """Whether every word of a `wording` stands in the `quote` or `elsewhere` in what was said, most of them in the
-    quote, and both deny or neither does."""
-    terms = _terms(wording)
-    if not terms or bool(_DENIES.search(tokens.fold(wording))) != bool(_DENIES.search(tokens.fold(quote))):
+    quote, and both deny, or are of the past, or neither does or is."""
+    said, meant = tokens.fold(quote), tokens.fold(wording)
+    if any(bool(mark.search(said)) != bool(mark.search(meant)) for mark in (_DENIES, _IS_PAST)):
         return False
     own = share(wording, quote)
     return own == 1 or (own >= OWN_SHARE and share(wording, f"{quote}\n{elsewhere}") == 1)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any
 
-from anyio import CapacityLimiter
 from fastapi import Depends, FastAPI
 
 from vault_memory import __version__
@@ -39,7 +39,7 @@ def create_app(
     app.state.page_threads = ThreadPoolExecutor(PAGE_THREADS, "page")
     app.state.places = UserPlaces(1 if vault.config.embedding_kind == "offline" else PLACES_PER_USER)
     app.state.second_looks = SecondLooks(vault)
-    app.state.endings = CapacityLimiter(memory.MAX_CONCURRENT_ENDINGS)
+    app.state.endings = asyncio.Semaphore(memory.MAX_CONCURRENT_ENDINGS)
     app.add_middleware(Guard, vault=vault)
     problem.install(app)
     for subject in (health, users, memory, memories):

@@ -24,6 +24,8 @@ from vault_memory.services.vault import Vault
 
 MAX_OPEN = 10
 """While so many proposals of memories wait for the person, no other is made."""
+MAX_KEPT = 30
+"""While so many lines of the profile come from memories, no other is added: the profile is part of every prompt."""
 
 
 @dataclass
@@ -38,10 +40,12 @@ class Consolidated:
 
 @dataclass(frozen=True)
 class _Told:
-    """What the evidence knows of memories: the ids of all that were ever proposed, and the open proposals."""
+    """What the evidence knows of memories: the ids of all that were ever proposed, the open proposals, and how many
+    lines of the profile come from them."""
 
     ids: frozenset[str]
     open: tuple[Row, ...]
+    kept: int
 
 
 def consolidate_to_profile(vault: Vault, user_id: str, model: ChatModel | None = None) -> Consolidated:
@@ -62,6 +66,8 @@ def consolidate_to_profile(vault: Vault, user_id: str, model: ChatModel | None =
         return done
     state = ProfileFiles.read(vault, user_id, vault.now())
     told = _told(state)
+    if told.kept >= MAX_KEPT:
+        return done
     again = list(_needed_again(told, frequent, vault.now()))
     fresh = [each for each in frequent if each.id not in told.ids and not _is_in_profile(state, each)]
     chosen = again[: insights.MAX_LINES]
@@ -118,9 +124,10 @@ def _told(state: ProfileFiles) -> _Told:
     rows = [row for row in newest_rows(state.feedback, b'"note"') if row.key == NOTE and insights.ids_in(row.quote)]
     waiting = {each.value for each in state.open_suggestions() if each.key == NOTE}
     open_rows = {row.value: row for row in reversed(rows) if row.suggestion == "open" and row.value in waiting}
-    return _Told(
-        frozenset(memory_id for row in rows for memory_id in insights.ids_in(row.quote)), (*open_rows.values(),)
-    )
+    notes = {item.value for item in state.profile.items(NOTE)}
+    kept = len(notes & {row.value for row in rows if row.applied})
+    ids = frozenset(memory_id for row in rows for memory_id in insights.ids_in(row.quote))
+    return _Told(ids, (*open_rows.values(),), kept)
 
 
 def _needed_again(told: _Told, frequent: Iterable[Memory], now: datetime) -> Iterable[insights.Insight]:

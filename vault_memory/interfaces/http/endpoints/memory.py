@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import datetime
+import threading
 from collections.abc import Awaitable, Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
-from anyio import to_thread
 from fastapi import APIRouter, Query, Request, Response
 from pydantic import BaseModel, Field
 from starlette.concurrency import run_in_threadpool
@@ -29,6 +30,7 @@ from vault_memory.services.vault import Vault
 
 router = APIRouter(prefix="/api/v1/memory/{student_id}", tags=["memory"], route_class=JsonRoute)
 
+Result = TypeVar("Result")
 Searching = Callable[[str, SearchQuery], Awaitable[SearchResult]]
 """`search` as it is called here: with the user and the query."""
 MAX_CONCURRENT_SEARCHES = 16
@@ -320,8 +322,7 @@ def record(request: Request, vault: TheVault, caller: TheCaller, user_id: TheUse
 async def end(request: Request, vault: TheVault, user_id: TheUser, body: EndIn) -> EndedOut:
     """End a conversation: keep what of it is worth a memory, and what it was about. A second time does nothing."""
     work = partial(end_conversation, vault, user_id, body.conversation_id, wait_s=0)
-    # A model may take its whole time: few at once, one of a user, and no thread of other requests.
-    ended = await to_thread.run_sync(work, abandon_on_cancel=True, limiter=request.app.state.endings)
+    ended = await _in_own_thread(request.app.state.endings, work)
     return EndedOut(
         turns=ended.turns,
         memories=[memory.id for memory in ended.memories],
@@ -375,6 +376,26 @@ async def prompt(request: Request, vault: TheVault, user_id: TheUser, body: Prom
         return PromptOut.model_validate(built, from_attributes=True).model_dump_json()
 
     return await made_in_turn(request, user_id, lambda: run_in_threadpool(build))
+
+
+async def _in_own_thread(places: asyncio.Semaphore, work: Callable[[], Result]) -> Result:
+    """Do what may wait for a language model: few at once, in no thread of other requests, and in one that the process
+    does not wait for at its end."""
+    await places.acquire()
+    loop, done = asyncio.get_running_loop(), Future[Result]()
+
+    def run() -> None:
+        try:
+            if done.set_running_or_notify_cancel():  # else the client has left already
+                done.set_result(work())
+        except BaseException as error:
+            done.set_exception(error)
+        finally:
+            with suppress(RuntimeError):  # the server has stopped
+                loop.call_soon_threadsafe(places.release)
+
+    threading.Thread(target=run, daemon=True, name="ending").start()
+    return await asyncio.wrap_future(done)
 
 
 def _turn_out(source: str, turn: Mapping[str, Any]) -> TurnOut:
