@@ -100,10 +100,12 @@ def build_enhanced_prompt(
     *,
     private: bool = True,
     budget: int | None = None,
+    context_summary: str = "",
 ) -> Prompt:
     """The prompt for a model, with the memory in it: `.text`, or chat `.messages`. `skill` is the name of one in the
-    vault, or one of your own. Raises `InvalidId` or `NotFound`."""
-    return build(vault, student_id, prompt, skill, private=private, budget=budget)
+    vault, or one of your own; `context_summary` what the conversation has been about. Raises `InvalidId` or
+    `NotFound`."""
+    return build(vault, student_id, prompt, skill, private=private, budget=budget, context_summary=context_summary)
 
 
 @_vault_optional

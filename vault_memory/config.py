@@ -222,6 +222,10 @@ class Config:
         5_000, "most active memories of a user; with one more the least important expires", low=1, high=1_000_000
     )
 
+    memories_from_turns: bool = _field(
+        True, "keep the likes, facts and decisions that are said in conversation, unasked, as memories of 7 days"
+    )
+
     schedule: dict[str, str] = _field(
         {},
         "when jobs run, by name: 03:00, an interval such as 15m, or off; see docs/daemon.md",

@@ -123,6 +123,8 @@ class Vault:
     given_embedder: Embedder | None = field(default=None, repr=False)
     flags: Mapping[str, Any] = field(default_factory=dict, repr=False)
     chats: ChatsInProgress = field(default_factory=ChatsInProgress, init=False, repr=False, compare=False)
+    recalled: dict[Any, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
+    """What `services.retrieval` has recalled for prompts lately."""
     _indexes: dict[str, Index] = field(default_factory=dict, init=False, repr=False, compare=False)
     _former_embedders: dict[str, Embedder] = field(default_factory=dict, init=False, repr=False, compare=False)
     _indexing: WeakValueDictionary[str, threading.Lock] = field(

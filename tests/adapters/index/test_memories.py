@@ -79,8 +79,8 @@ def test_a_filter_that_lets_all_through_takes_little_time(tmp_path: Path) -> Non
 
 def test_memories_of_a_type_or_a_skill(index: SqliteIndex) -> None:
     assert found(index, Filter(memory_types=("fact", "note")), "words") == ["a", "c", "old1"]
-    assert found(index, Filter(skill_id="code"), "words") == ["b"]
-    assert found(index, Filter(skill_id="code", at=DAY), "words") == []
+    assert found(index, Filter(skills=("code",)), "words") == ["b"]
+    assert found(index, Filter(skills=("code",), at=DAY), "words") == []
 
 
 def test_what_is_known_of_each(index: SqliteIndex) -> None:

@@ -270,6 +270,10 @@ class SqliteIndex:
         with self._open() as db:
             return memories.find(db, ids)
 
+    def memories_version(self) -> tuple[int, ...]:
+        with self._open() as db:
+            return memories.version(db)
+
     def active_memories(self, at: float) -> int:
         with self._open() as db:
             return memories.count_active(db, at)

@@ -9,6 +9,14 @@ from vault_memory.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from vault_memory.core.memories import categories, merging, word_lists
+    from vault_memory.core.memories.lasting import (
+        SAID_PREFIX,
+        SAID_TTL_DAYS,
+        is_of_conversation,
+        is_said,
+        reinforced,
+        why_lasting,
+    )
     from vault_memory.core.memories.making import changed, checked_type, merged, new_id, new_memory
     from vault_memory.core.memories.note import (
         DEFAULT_IMPORTANCE,
@@ -31,6 +39,8 @@ __all__ = [
     "Memory",
     "SAMPLED",
     "SIMILAR",
+    "SAID_PREFIX",
+    "SAID_TTL_DAYS",
     "Score",
     "TYPES",
     "categories",
@@ -44,13 +54,17 @@ __all__ = [
     "merging",
     "likeness",
     "merged",
+    "is_of_conversation",
+    "is_said",
     "new_id",
     "new_memory",
     "overlap",
     "properties_of",
     "read",
+    "reinforced",
     "score",
     "sketch",
+    "why_lasting",
     "with_properties",
     "word_lists",
 ]
@@ -63,6 +77,8 @@ __getattr__ = lazy_exports(
         "Memory": "note",
         "SAMPLED": "overlap",
         "SIMILAR": "overlap",
+        "SAID_PREFIX": "lasting",
+        "SAID_TTL_DAYS": "lasting",
         "Score": "scoring",
         "TYPES": "note",
         "changed": "making",
@@ -74,13 +90,17 @@ __getattr__ = lazy_exports(
         "is_same": "overlap",
         "likeness": "overlap",
         "merged": "making",
+        "is_of_conversation": "lasting",
+        "is_said": "lasting",
         "new_id": "making",
         "new_memory": "making",
         "overlap": "overlap",
         "properties_of": "note",
         "read": "note",
+        "reinforced": "lasting",
         "score": "scoring",
         "sketch": "overlap",
+        "why_lasting": "lasting",
         "with_properties": "note",
     },
 )

@@ -10,7 +10,7 @@ import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import date, datetime
 from typing import Any
 
 from vault_memory.core.notes import note
@@ -29,8 +29,10 @@ _NO_WORD = re.compile(r"[\W_]+")
 @dataclass(frozen=True, kw_only=True)
 class Memory:
     """One memory. `importance` is 0 to 1; without `expires_at` it is permanent; times have an offset, and are None
-    where the note does not say. `source` says where it comes from, `conversations/2026-01-30.jsonl:12`. `supersedes`
-    and `superseded_by` are ids. `problems` says in words what of the note could not be understood."""
+    where the note does not say. `source` says where it comes from, `conversations/2026-01-30.jsonl:12`. `said_on`
+    are the days (`2026-01-30`) on which its person said it in conversation, `reinforced_at` is when its time began
+    anew. `supersedes` and `superseded_by` are ids. `problems` says in words what of the note could not be understood.
+    """
 
     id: str
     content: str
@@ -44,6 +46,8 @@ class Memory:
     expires_at: datetime | None = None
     access_count: int = 0
     last_accessed_at: datetime | None = None
+    said_on: tuple[str, ...] = ()
+    reinforced_at: datetime | None = None
     supersedes: str | None = None
     superseded_by: str | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict)
@@ -118,6 +122,8 @@ def read(meta: Mapping[str, Any], body: str, name: str, problems: Sequence[str] 
         expires_at=value("expires_at", _moment, None, "a time such as 2026-02-06T14:05:00+08:00"),
         access_count=value("access_count", _count, 0, "a whole number"),
         last_accessed_at=value("last_accessed_at", _moment, None, "a time such as 2026-01-30T14:05:00+08:00"),
+        said_on=value("said_on", _days, (), "days such as 2026-01-30"),
+        reinforced_at=value("reinforced_at", _moment, None, "a time such as 2026-01-30T14:05:00+08:00"),
         supersedes=value("supersedes", _text, None, "an id"),
         superseded_by=value("superseded_by", _text, None, "an id"),
         metadata={key: stored for key, stored in meta.items() if key not in PROPERTIES},
@@ -147,7 +153,7 @@ def properties_of(memory: Memory, *, is_complete: bool = False) -> dict[str, Any
 
 PROPERTIES = (
     *("id", "type", "title", "tags", "importance", "skill_id", "source", "created_at", "expires_at"),
-    *("access_count", "last_accessed_at", "supersedes", "superseded_by"),
+    *("access_count", "last_accessed_at", "said_on", "reinforced_at", "supersedes", "superseded_by"),
 )
 """In the order in which a note has them."""
 
@@ -171,6 +177,15 @@ def fraction(stored: Any) -> float | None:
 
 def _count(stored: Any) -> int | None:
     return stored if isinstance(stored, int) and not isinstance(stored, bool) and stored >= 0 else None
+
+
+def _days(stored: Any) -> tuple[str, ...] | None:
+    """Days in their order, each once."""
+    try:
+        found = {date.fromisoformat(str(each)) for each in (stored if isinstance(stored, list) else [stored])}
+    except ValueError:
+        return None
+    return tuple(each.isoformat() for each in sorted(found))
 
 
 def _moment(stored: Any) -> datetime | None:

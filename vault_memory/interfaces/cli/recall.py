@@ -151,6 +151,7 @@ def reindex(context: Context, user_id: str | None) -> None:
 @click.option("--user", "user_id", metavar="ID", required=True, help="Whose request it is.")
 @click.option("--skill", metavar="NAME", help="The skill in use, a folder under skills/.")
 @click.option("--group", is_flag=True, help="Others can read the reply: leave out profile, memories, logs and history.")
+@click.option("--context-summary", default="", metavar="TEXT", help="What this conversation has been about.")
 @click.option("--budget", type=click.IntRange(200), metavar="TOKENS", help="About how many tokens the prompt may have.")
 @click.option(
     "--explain", is_flag=True, help="Print to standard error what was included, from where, and what was cut."
@@ -163,6 +164,7 @@ def prompt(
     user_id: str,
     skill: str | None,
     group: bool,
+    context_summary: str,
     budget: int | None,
     explain: bool,
     as_json: bool,
@@ -172,7 +174,9 @@ def prompt(
     from vault_memory.services.retrieval import build_enhanced_prompt
 
     vault, user_id = context.open_for(user_id)
-    built = build_enhanced_prompt(vault, user_id, text, skill, private=not group, budget=budget)
+    built = build_enhanced_prompt(
+        vault, user_id, text, skill, private=not group, budget=budget, context_summary=context_summary
+    )
     if as_json:
         print_json(asdict(built))
         return

@@ -120,12 +120,23 @@ class TurnIn(BaseModel):
     record: bool = Field(True, description="False: off the record, nothing is kept.")
 
 
+class KeptOut(BaseModel):
+    """A typed memory that a turn has left behind; not `is_new`: it was there, and lives on."""
+
+    id: str = Field(examples=["said_1769753100000_a1b2c3d4"])
+    type: str = Field(examples=["preference"])
+    content: str = Field(examples=["我喜歡咖啡"])
+    is_new: bool
+
+
 class RecordedOut(BaseModel):
-    """What became of a turn: its line, what was learned in words, or the `reason` why nothing was of one that asks to
-    be remembered, or not to be; the commits; why commits wait, what was redacted; what could not be used."""
+    """What became of a turn: its line, what was learned in words, the typed `memories` that it left behind, or the
+    `reason` why nothing was learned of one that asks to be remembered, or not to be; the commits; why commits wait,
+    what was redacted; what could not be used."""
 
     source: str = Field(examples=["conversations/2026-01-30.jsonl:12"], description="Empty when off the record.")
     changes: list[str] = Field(examples=[["theme = dark"]])
+    memories: list[KeptOut] = []
     commits: list[str] = Field(examples=[["1a2b3c4d5e6f7a8b9c0d1a2b3c4d5e6f7a8b9c0d"]])
     paused: Reason | None = Field(None, examples=[None])
     redactions: dict[str, int] = Field(examples=[{}])
@@ -170,6 +181,7 @@ class PromptIn(BaseModel):
     skill: Name | None = Field(None, description="The skill that is in use.", examples=["coding-agent"])
     private: bool = True
     budget: int | None = Field(None, ge=200, le=1_000_000, description="Most tokens, estimated.", examples=[4_000])
+    context_summary: Text = Field("", description="What this conversation has been about.", examples=["選了資料庫"])
 
 
 class PassageOut(BaseModel):
@@ -272,6 +284,7 @@ def record(request: Request, vault: TheVault, caller: TheCaller, user_id: TheUse
     return RecordedOut(
         source=recorded.source,
         changes=[change.summary() for change in recorded.changes],
+        memories=[KeptOut.model_validate(kept, from_attributes=True) for kept in recorded.memories],
         commits=list(recorded.commits),
         paused=reason(recorded.paused, vault.root) if recorded.paused else None,
         redactions=dict(recorded.redactions),
@@ -312,7 +325,13 @@ async def prompt(request: Request, vault: TheVault, user_id: TheUser, body: Prom
 
     def build() -> str:
         built = build_enhanced_prompt(
-            vault, user_id, body.request, body.skill, private=body.private, budget=body.budget
+            vault,
+            user_id,
+            body.request,
+            body.skill,
+            private=body.private,
+            budget=body.budget,
+            context_summary=body.context_summary,
         )
         built = replace(built, degraded=[*reasons(built.degraded, vault.root)])
         return PromptOut.model_validate(built, from_attributes=True).model_dump_json()

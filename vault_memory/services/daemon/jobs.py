@@ -14,7 +14,7 @@ from vault_memory.errors import HistoryError, VaultMemoryError
 from vault_memory.services.archiving import Step, archive_user, in_words
 from vault_memory.services.daemon.git_upkeep import maintain_git
 from vault_memory.services.indexing import embed, reconcile
-from vault_memory.services.memories import expire_memories, write_accesses
+from vault_memory.services.memories import expire_memories, make_lasting, write_accesses
 from vault_memory.services.profiles import compute_interaction
 from vault_memory.services.sync import sync
 from vault_memory.services.turns import learn_waiting, turns_waiting
@@ -135,18 +135,22 @@ def _archive(vault: Vault) -> str:
 
 def _tend_memories(vault: Vault) -> str:
     counted = 0
-    expired: list[str] = []
+    moved: list[str] = []
 
     def tend(user_id: str) -> None:
         nonlocal counted
         counted += write_accesses(vault, user_id)  # a memory that goes into the archive takes its count along
-        if ids := expire_memories(vault, user_id):
-            shown = ", ".join(ids[:MAX_NAMED]) + (", …" if len(ids) > MAX_NAMED else "")
-            expired.append(f"{layout.label(user_id)}: {len(ids):,} archived ({shown})")
+        for ids, became in (
+            (make_lasting(vault, user_id), "stay for good"),
+            (expire_memories(vault, user_id), "archived"),
+        ):
+            if ids:
+                shown = ", ".join(ids[:MAX_NAMED]) + (", …" if len(ids) > MAX_NAMED else "")
+                moved.append(f"{layout.label(user_id)}: {len(ids):,} {became} ({shown})")
 
     each(vault.user_ids(), tend)
     said = [f"recalls of {counted:,} {'memory' if counted == 1 else 'memories'} counted"] if counted else []
-    return "; ".join([*said, *expired]) or "nothing has expired"
+    return "; ".join([*said, *moved]) or "nothing has expired"
 
 
 VECTORS = Job("vectors", "15m", "compute the vectors that an endpoint could not compute earlier", _embed_waiting)
@@ -164,5 +168,10 @@ JOBS = (
     Job("interaction", "04:00", "compute from the logs how each person talks with the assistant", _compute_interaction),
     Job("archive", "03:00", "pack old conversations and rotate the logs of earlier years", _archive),
     Job("full-check", "03:00", "read every file again and compare it with the index", _check_everything),
-    Job("memories", "03:00", "archive expired memories, and note how often others were recalled", _tend_memories),
+    Job(
+        "memories",
+        "03:00",
+        "archive expired memories, keep for good what was said or recalled often, and note how often that was",
+        _tend_memories,
+    ),
 )

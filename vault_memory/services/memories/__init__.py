@@ -16,9 +16,10 @@ if TYPE_CHECKING:
     )
     from vault_memory.services.memories.change import edit_memory, supersede
     from vault_memory.services.memories.delete import Deleted, Deletion, delete_memories, prepare_deletion
-    from vault_memory.services.memories.expire import expire_memories
+    from vault_memory.services.memories.expire import expire_memories, too_many
     from vault_memory.services.memories.files import MemoryFile, list_memories, memory_files
-    from vault_memory.services.memories.reinforce import reinforce, renew
+    from vault_memory.services.memories.reinforce import make_lasting, reinforce, renew
+    from vault_memory.services.memories.said import NOTHING_KEPT, Kept, KeptOfTurn, count_kept, keep_said
     from vault_memory.services.memories.similar import Similar
     from vault_memory.services.memories.statistics import Statistics, statistics
     from vault_memory.services.memories.store import IMPORTANT, MemoryId, Stored, draft, remember, store, store_memory
@@ -27,17 +28,23 @@ __all__ = [
     "Deleted",
     "Deletion",
     "IMPORTANT",
+    "Kept",
+    "KeptOfTurn",
     "MemoryFile",
     "MemoryId",
     "Similar",
+    "NOTHING_KEPT",
     "Statistics",
     "Stored",
     "accesses",
+    "count_kept",
     "delete_memories",
     "draft",
     "edit_memory",
     "expire_memories",
+    "keep_said",
     "list_memories",
+    "make_lasting",
     "memory_files",
     "note_accesses",
     "prepare_deletion",
@@ -49,6 +56,7 @@ __all__ = [
     "store",
     "store_memory",
     "supersede",
+    "too_many",
     "write_accesses",
 ]
 
@@ -58,6 +66,13 @@ __getattr__ = lazy_exports(
         "Deleted": "delete",
         "Deletion": "delete",
         "IMPORTANT": "store",
+        "Kept": "said",
+        "KeptOfTurn": "said",
+        "NOTHING_KEPT": "said",
+        "count_kept": "said",
+        "keep_said": "said",
+        "make_lasting": "reinforce",
+        "too_many": "expire",
         "MemoryFile": "files",
         "MemoryId": "store",
         "Similar": "similar",

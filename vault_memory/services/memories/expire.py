@@ -35,7 +35,7 @@ def expire_memories(vault: Vault, user_id: str) -> tuple[str, ...]:
     def decide() -> Plan[tuple[str, ...]]:
         drafts: list[Draft] = []
         moved: list[str] = []
-        for rows, why in ((due, "expired"), (over, _too_many(vault))):
+        for rows, why in ((due, "expired"), (over, too_many(vault))):
             made, ids = _moving(vault, user_id, rows, why, is_forced=rows is over)
             drafts += made
             moved += ids
@@ -55,10 +55,11 @@ def overflow_drafts(vault: Vault, user_id: str, more: int) -> tuple[list[Draft],
         least = vault.index(user_id).memories_over(vault.now().timestamp(), most, MAX_AT_ONCE)
     except (Busy, IndexUnusable):  # a memory is stored all the same
         return [], ()
-    return _moving(vault, user_id, least, _too_many(vault), is_forced=True)
+    return _moving(vault, user_id, least, too_many(vault), is_forced=True)
 
 
-def _too_many(vault: Vault) -> str:
+def too_many(vault: Vault) -> str:
+    """Why memories expire of which a user has more than may be."""
     return f"over the {vault.config.memories_capacity:,} that are kept (memories.capacity)"
 
 
