@@ -18,7 +18,7 @@ from vault_memory.core.text import tokens
 SIMILAR = 0.35
 """From this share of common words on two memories may say the same."""
 SAMPLED = 0.2
-"""Where a sketch is a sample two texts of this likeness may be `SIMILAR`."""
+"""Two texts of this likeness may be `SIMILAR`: a sketch of a long text is a sample."""
 MIN_WORD_CHARS = 3
 MAX_UNITS = 24
 """Of so many units of a text an index keeps the numbers: of longer ones a sample that is the same for every text."""
@@ -121,7 +121,7 @@ _ENGLISH = frozenset(_ENGLISH_TEXT.split())
 _HAN_NUMBER = "〇零一二两三四五六七八九十百千万亿甲乙丙丁"
 _TOKEN = re.compile(
     rf"(?:星期|礼拜|周)[一二三四五六日天]|[{_HAN_NUMBER}]+|[{_HAN}]"
-    rf"|[^\W{_HAN}]+(?:[-./:@'’+#][^\W{_HAN}]+)*[+#]*"
+    rf"|(?:(?<!\w)[-+](?=\d))?[^\W{_HAN}]+(?:[-./:@'’+#][^\W{_HAN}]+)*[+#]*"
 )
 _SENTENCE_END = re.compile(r"(?:^|[.!?:。！？：\n])[\s\"'「『（(]*$")
 _HAN_NEXT = re.compile(rf"\s*[{_HAN}]")

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from vault_memory.core import memories
 from vault_memory.core.memories import Memory, merging
 from vault_memory.errors import EndpointError
+from vault_memory.services.indexing import reconcile
 from vault_memory.services.memories.files import MemoryFile, read_memory
 from vault_memory.services.vault import Vault
 
@@ -114,8 +115,10 @@ def judged(vault: Vault, user_id: str, memory: Memory, asked: Asked, *, unattend
 def by_overlap(vault: Vault, user_id: str, memory: Memory) -> list[Alike]:
     """The active memories that share so many of their words with one that they may say the same, the most alike first;
     none that tell another case. It takes as long among many. Raises `Busy` or `IndexUnusable`."""
-    now, found = vault.now(), []
-    for row in vault.index(user_id).alike_memories(memories.sketch(memory.content), now.timestamp(), MAX_CANDIDATES):
+    now, index, found = vault.now(), vault.index(user_id), []
+    if index.is_new and not index.is_read_only:  # it knows nothing of the notes that are there
+        reconcile(vault, user_id)
+    for row in index.alike_memories(memories.sketch(memory.content), now.timestamp(), MAX_CANDIDATES):
         file = read_memory(vault, user_id, row.source)
         if file is None or file.memory.is_past(now):
             continue
@@ -148,7 +151,7 @@ def ask(vault: Vault, memory: Memory, question: Question, asked: Asked) -> None:
         asked.merged[old.id, old.content] = merge
         return
     asked.seen.update(file.memory.id for file in question.among)
-    among = [file.memory for file in question.among if not _is_another_case(vault, memory, file.memory)]
+    among = [file.memory for file in question.among if not _is_of_one_template(vault, memory, file.memory)]
     if not among:
         return
     request = merging.ask_to_find(memory.content, [each.content for each in among])
@@ -176,6 +179,11 @@ def _answer(
     except ValueError as error:
         asked.degraded.append(f"{otherwise}: the answer of {vault.config.llm_model} cannot be used: {error}")
     return None
+
+
+def _is_of_one_template(vault: Vault, new: Memory, old: Memory) -> bool:
+    """Whether two memories share words and tell two cases: no model needs to look at them."""
+    return memories.overlap(new.content, old.content) >= memories.SAMPLED and _is_another_case(vault, new, old)
 
 
 def _is_another_case(vault: Vault, new: Memory, old: Memory) -> bool:
