@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from vault_memory.services.memories.expire import expire_memories, too_many
     from vault_memory.services.memories.files import MemoryFile, list_memories, memory_files
     from vault_memory.services.memories.reinforce import make_lasting, reinforce, renew
-    from vault_memory.services.memories.said import NOTHING_KEPT, Kept, KeptOfTurn, count_kept, keep_said
+    from vault_memory.services.memories.said import NOTHING_KEPT, Kept, KeptOfTurn, count_kept, forget_said, keep_said
     from vault_memory.services.memories.statistics import Statistics, statistics
     from vault_memory.services.memories.store import IMPORTANT, Stored, draft, remember, store, store_memory
 
@@ -39,6 +39,7 @@ __all__ = [
     "draft",
     "edit_memory",
     "expire_memories",
+    "forget_said",
     "keep_said",
     "list_memories",
     "make_lasting",
@@ -67,6 +68,7 @@ __getattr__ = lazy_exports(
         "KeptOfTurn": "said",
         "NOTHING_KEPT": "said",
         "count_kept": "said",
+        "forget_said": "said",
         "keep_said": "said",
         "make_lasting": "reinforce",
         "reinforce": "reinforce",
