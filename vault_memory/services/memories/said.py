@@ -74,22 +74,19 @@ def keep_said(
     source: str,
     said_at: datetime,
     known: Iterable[str],
-    observed: Iterable[str],
 ) -> KeptOfTurn:
     """Plan the memories of a turn: what it `said` on the line `source` of the record, at that time in the person's time
     zone. They live from now on.
 
-    What the profile has is not kept twice: what is `known` there, in the person's words or as a value, and what was
-    only `observed` in this turn, of which a decision says more. Secrets and private facts stay out. One commit for all.
-    The caller holds the user's lock, and writes.
+    What the profile has is not kept twice: what is `known` there, in the person's words or as a note. Secrets and
+    private facts stay out. One commit for all. The caller holds the user's lock, and writes.
     """
     now = vault.now().astimezone(vault.config.zone())
-    of_all, of_others = ([comparable(text) for text in texts] for texts in (known, observed))
+    held = [comparable(text) for text in known]
     new: list[Memory] = []
     kept: list[Kept] = []
     reinforced: dict[str, FileChange] = {}
     for each in said:
-        held = of_all if each.kind == "decision" else [*of_all, *of_others]
         if any(_is_said_in(each.content, text) for text in held):
             continue
         if before := _known_memory(vault, user_id, each.content):

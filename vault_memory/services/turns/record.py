@@ -27,7 +27,14 @@ from vault_memory.adapters.history import ASSISTANT, Draft, FileChange
 from vault_memory.adapters.private import folder_of
 from vault_memory.core import layout, payload, reading, trailers
 from vault_memory.core.diary import daily, outcome, tasks
-from vault_memory.core.extraction import asks_to_be_left_out, extract, problem, takes_back_the_last, why_nothing
+from vault_memory.core.extraction import (
+    INCIDENTAL,
+    asks_to_be_left_out,
+    extract,
+    problem,
+    takes_back_the_last,
+    why_nothing,
+)
 from vault_memory.core.memorable import memorable, to_forget
 from vault_memory.core.notes import Reply, Turn, journal
 from vault_memory.core.privacy import private, secrets
@@ -565,7 +572,7 @@ def _learn(
         changes, evidence = state.merge(counting)
         kept = NOTHING_KEPT
         if told:
-            kept = keep_said(vault, turn.user_id, told, line.source, at, *_known_words(state, counting))
+            kept = keep_said(vault, turn.user_id, told, line.source, at, _known_words(state, counting))
         if forgotten or before_it:
             kept += forget_said(vault, turn.user_id, forgotten, before_it, line.source)
         learned = _Learned(tuple(changes), tuple(suggestions), kept.memories, kept.expired)
@@ -587,12 +594,10 @@ def _learn(
     return done
 
 
-def _known_words(state: ProfileFiles, signals: Sequence[Signal]) -> tuple[list[str], list[str]]:
-    """What a profile knows, so that no memory says it again: its notes and the words of this turn's wishes; and the
-    words of what was only observed in it."""
+def _known_words(state: ProfileFiles, signals: Sequence[Signal]) -> list[str]:
+    """What a profile knows, so that no memory says it again: its notes, and the words of this turn's preferences."""
     notes = [item.value for item in state.profile.items(NOTE)]
-    wished = [signal.quote for signal in signals if signal.strength != "observed"]
-    return [*notes, *wished], [signal.quote for signal in signals if signal.strength == "observed"]
+    return [*notes, *(signal.quote for signal in signals if signal.key not in INCIDENTAL)]
 
 
 def _with_logs(
