@@ -182,8 +182,8 @@ class Index(Protocol):
         oldest."""
         ...
 
-    def memories_version(self) -> tuple[int, ...]:
-        """Numbers that differ when a typed memory has come, gone or changed."""
+    def memories_version(self) -> int:
+        """A number that is another one, in this process, when a typed memory has come, gone or changed."""
         ...
 
     def stats(self) -> Stats: ...

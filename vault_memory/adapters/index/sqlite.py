@@ -270,7 +270,7 @@ class SqliteIndex:
         with self._open() as db:
             return memories.find(db, ids)
 
-    def memories_version(self) -> tuple[int, ...]:
+    def memories_version(self) -> int:
         with self._open() as db:
             return memories.version(db)
 

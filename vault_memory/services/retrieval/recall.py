@@ -25,7 +25,7 @@ RENEWED_AFTER = timedelta(days=1)
 then, at most once a day."""
 RENEWAL_WAIT_S = 0.5
 MIN_SHARED = 0.5
-"""A note of the profile answers with so much of the question's words."""
+"""A memory with so much of the question's words answers it."""
 SPARE_HITS = 10
 """Hits searched for beyond three for each memory: some are of one note, and the order changes by weight."""
 
