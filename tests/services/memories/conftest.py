@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -32,6 +33,11 @@ class Home:
 
     def log(self, limit: int = 20) -> list[LogEntry]:
         return self.vault.history.log(limit=limit)
+
+    def body(self, entry: LogEntry) -> str:
+        """The whole message of a commit."""
+        shown = ["git", "show", "-s", "--format=%B", entry.commit]
+        return subprocess.run(shown, cwd=self.vault.root, check=True, capture_output=True, encoding="utf-8").stdout
 
     def is_clean(self) -> bool:
         return not [*self.vault.history.uncommitted()]

@@ -218,8 +218,8 @@ class Index(Protocol):
         text first. Of the many with a common word only the newest are looked at, so it takes as long among many."""
         ...
 
-    def memories_version(self) -> tuple[int, ...]:
-        """Numbers that differ when a typed memory has come, gone or changed."""
+    def memories_version(self) -> int:
+        """A number that is another one, in this process, when a typed memory has come, gone or changed."""
         ...
 
     def stats(self) -> Stats: ...

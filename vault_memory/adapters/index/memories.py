@@ -52,14 +52,10 @@ def find(db: apsw.Connection, ids: Collection[str] | None) -> list[MemoryRow]:
     return [MemoryRow(*row) for row in db.execute(f"{_FOUND}{only} ORDER BY created, source", asked)]
 
 
-def version(db: apsw.Connection) -> tuple[int, ...]:
+def version(db: apsw.Connection) -> int:
     """See `Index.memories_version`."""
-    sql = (
-        "SELECT count(*), ifnull(max(file_id), 0), ifnull(sum(mtime_ns % 4294967291), 0), ifnull(sum(size), 0),"
-        " ifnull(sum(inode % 4294967291), 0) FROM memories JOIN files USING(file_id)"
-    )
-    (found,) = rows(db, sql, ())
-    return tuple(int(each) for each in found)
+    sql = "SELECT group_concat(source || hex(content_hash)) FROM memories JOIN files USING(file_id)"
+    return hash(value(db, sql))
 
 
 def count_active(db: apsw.Connection, at: float) -> int:

@@ -285,7 +285,7 @@ class SqliteIndex:
             sql = "SELECT kind, count(*) FROM files WHERE source NOT GLOB ? GROUP BY kind"
             return dict(rows(db, sql, (f"{ARCHIVE_DIR}/*",)))
 
-    def memories_version(self) -> tuple[int, ...]:
+    def memories_version(self) -> int:
         with self._open() as db:
             return memories.version(db)
 

@@ -33,8 +33,7 @@ MEMORY_TAG = "vault-memory"
 _UNTAGGED = ("soul", "agents")
 """The vault's own instructions to the model; they are not data and have no tag."""
 _SYSTEM = ("soul", "agents", "user-profile", "active-skill", "context-summary", "recalled-memories")
-"""The sections of the system message. What seldom changes between turns comes first: a provider's prompt cache keeps
-the beginning."""
+"""The sections of the system message. What seldom changes between turns comes first, for a provider's prompt cache."""
 _CUT_ORDER: tuple[tuple[Name, Literal["first", "last"], float], ...] = (
     ("user-profile", "last", 2 / 3),
     ("recent-activity", "first", 0),

@@ -135,7 +135,7 @@ def _show(recorded: Recorded) -> None:
     for each in recorded.suggestions:
         echo(f"  perhaps {each.summary()}: `vault-memory pref accept --user {recorded.user_id} {each.id}` says yes")
     for kept in recorded.memories:
-        echo(f"  {'remembered' if kept.is_new else 'reinforced'} {kept.summary()}  ({kept.id})")
+        echo(f"  {kept.became} {kept.summary()}  ({kept.id})")
     if recorded.reason:
         echo(f"  learned nothing: {recorded.reason}")
     for category, count in recorded.redactions.items():

@@ -112,7 +112,7 @@ def responses(*statuses: int, every_endpoint: bool = True) -> dict[int | str, di
 
 
 def schemas(*kinds: type[Problem]) -> dict[str, Any]:
-    """The schemas that the errors refer to, for the OpenAPI document; `kinds` are problems with members of their own."""
+    """The schemas that the errors refer to, for the OpenAPI document; `kinds` are those with members of their own."""
     found: dict[str, Any] = {}
     every: tuple[type[Problem], ...] = (Problem, *kinds)
     for kind in every:

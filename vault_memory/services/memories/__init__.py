@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from vault_memory.services.memories.files import MemoryFile, list_memories, memory_files
     from vault_memory.services.memories.receipt import Look, Receipt
     from vault_memory.services.memories.reinforce import make_lasting, reinforce, renew
-    from vault_memory.services.memories.said import NOTHING_KEPT, Kept, KeptOfTurn, keep_said
+    from vault_memory.services.memories.said import NOTHING_KEPT, Kept, KeptOfTurn, forget_said, keep_said
     from vault_memory.services.memories.similar import Similar
     from vault_memory.services.memories.statistics import (
         Session,
@@ -53,6 +53,7 @@ __all__ = [
     "edit_memory",
     "expire_memories",
     "forget_accesses",
+    "forget_said",
     "keep_said",
     "list_memories",
     "make_lasting",
@@ -82,6 +83,7 @@ __getattr__ = lazy_exports(
         "Kept": "said",
         "KeptOfTurn": "said",
         "NOTHING_KEPT": "said",
+        "forget_said": "said",
         "keep_said": "said",
         "make_lasting": "reinforce",
         "reinforce": "reinforce",

@@ -25,7 +25,7 @@ from vault_memory.services.notes import Skill, newest_turns
 from vault_memory.services.notes import skill as skill_named
 from vault_memory.services.profiles import profile_timezone
 from vault_memory.services.retrieval.prompt_memories import recall_for_prompt
-from vault_memory.services.retrieval.recall import Recalled
+from vault_memory.services.retrieval.recall import MIN_SHARED, Recalled
 from vault_memory.services.retrieval.search import MAX_QUERY_CHARS, Hit, SearchQuery, find_passages, refresh
 from vault_memory.services.starter import starter_texts
 from vault_memory.services.vault import Vault
@@ -227,10 +227,12 @@ class _Builder:
         asked = tokens.query_terms(self._request[:MAX_QUERY_CHARS]).search_terms
         found = recall_for_prompt(self._vault, self._user, self._request, skill, MAX_RECALLED)
         self._degraded += [line for line in found.degraded if line not in self._degraded]
-        shown = [each for each in found if self._answers(each, asked) and not self._is_told(each.content)]
+        told = [each for each in found if self._is_told(each.content)]
+        self._present.update(self._source_of(each) for each in told)
+        shown = [each for each in found if each not in told and self._answers(each, asked)]
         pieces: list[str] = []
         for each in shown[:MAX_RECALLED]:
-            source = str(PurePosixPath(each.path).relative_to(layout.user_dir(self._user)))
+            source = self._source_of(each)
             place = self._place(source, 1, self._length(source), None)
             day = each.said_on[-1] if each.said_on else each.created_at.date().isoformat() if each.created_at else ""
             content = _shortened(each.content, MAX_RECALLED_CHARS)
@@ -320,7 +322,13 @@ class _Builder:
 
     def _answers(self, memory: Recalled, asked: Sequence[str]) -> bool:
         """Whether a recalled memory bears on the request, by its words or by the kind of thing that is in it."""
-        return memory.fit >= MIN_FIT or (memory.hit is not None and self._bears(memory.hit, asked))
+        if memory.fit >= MIN_FIT:
+            return True
+        shared = len(set(asked).intersection(memory.hit.evidence.terms)) if memory.hit else 0
+        return memory.hit is not None and (shared >= MIN_SHARED * len(asked) or self._bears(memory.hit, asked))
+
+    def _source_of(self, memory: Recalled) -> str:
+        return str(PurePosixPath(memory.path).relative_to(layout.user_dir(self._user)))
 
     def _is_told(self, content: str) -> bool:
         """Whether the profile, or the request itself, says what a memory says."""

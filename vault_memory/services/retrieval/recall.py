@@ -1,20 +1,22 @@
-"""Recall typed memories: what a search finds, weighed by what each memory is by itself."""
+"""Recall typed memories: what a search finds, weighed by what each memory is by itself. The notes of the profile are
+memories, too: what was asked to be remembered is there."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, fields, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import PurePosixPath
 from typing import Any
 
 from vault_memory.adapters import files
-from vault_memory.core import layout, memories
+from vault_memory.core import layout, memories, reading
 from vault_memory.core.memories import Memory, categories
+from vault_memory.core.profile import NOTE, Profile
 from vault_memory.core.text import tokens
-from vault_memory.errors import Busy, ForeignFile, HistoryError, Unwritable
-from vault_memory.services.memories import accesses, note_accesses, renew
+from vault_memory.errors import Busy, ForeignFile, HistoryError, TooLarge, Unwritable
+from vault_memory.services.memories import IMPORTANT, accesses, note_accesses, renew
 from vault_memory.services.retrieval.search import MAX_TOP_K, Hit, SearchQuery, find_passages, search
 from vault_memory.services.vault import Vault
 
@@ -22,6 +24,8 @@ RENEWED_AFTER = timedelta(days=1)
 """A recall lets the time of what was said in conversation begin anew if so much of it is over: the note is written
 then, at most once a day."""
 RENEWAL_WAIT_S = 0.5
+MIN_SHARED = 0.5
+"""A memory with so much of the question's words answers it."""
 SPARE_HITS = 10
 """Hits searched for beyond three for each memory: some are of one note, and the order changes by weight."""
 
@@ -61,7 +65,8 @@ def recall(
     *,
     history: bool = False,
 ) -> Recollection:
-    """The `top_k` memories that answer `query` best: of that skill, and of one of these types, if they are given.
+    """The `top_k` memories that answer `query` best: of that skill, and of one of these types, if they are given. Notes
+    of the profile answer with the type `note`; their id is their place, `USER.md:31`.
 
     Expired and replaced ones answer only with `history`. Each one that is returned counts as recalled, and what was
     said in conversation lives on by that. None for a user whom the vault does not know. Raises `UsageError`.
@@ -115,13 +120,20 @@ def recollect(
         if relevance:
             score, fit = memories.score(memory, relevance, now), wish.fit(memory.content)
             weighed.append(replace(_recalled(user_id, source, memory, score, hit), fit=fit))
+    if (skill_id is None or skill_or_none) and (not types or "note" in types):
+        weighed += _notes(vault, user_id, wish, now)
     return Recollection(sorted(weighed, key=lambda each: -each.score)[:top_k], result.degraded)
+
+
+def _is_countable(memory: Recalled, at: datetime) -> bool:
+    """Whether it has a note of its own, and is not past."""
+    return PurePosixPath(memory.path).name != layout.PROFILE and not memory.is_past(at)
 
 
 def _count(vault: Vault, user_id: str, found: Recollection) -> None:
     """Count that these memories were recalled, in the state; in its note where its time begins anew by that."""
     now, home = vault.now(), layout.user_dir(user_id)
-    active = {each.id: str(PurePosixPath(each.path).relative_to(home)) for each in found if not each.is_past(now)}
+    active = {each.id: str(PurePosixPath(each.path).relative_to(home)) for each in found if _is_countable(each, now)}
     due = [
         active[each.id]
         for each in found
@@ -150,6 +162,25 @@ def _members(vault: Vault, user_id: str, asked: SearchQuery, wish: categories.Ex
     only = asked.filter(vault.now())
     found = vault.index(user_id).search(tokens.QueryTerms(terms, ()), None, only, MAX_TOP_K)
     return [chunk.source for chunk in found.chunks if wish.fit(chunk.text)]
+
+
+def _notes(vault: Vault, user_id: str, wish: categories.Expansion, at: datetime) -> Iterator[Recalled]:
+    """The notes of the profile that answer: those with half of the question's words, or with what it asks for."""
+    try:
+        stored = files.read(vault.path(user_id, layout.PROFILE)) or b""
+    except TooLarge:  # the prompt says so
+        return
+    notes = [item.value for item in Profile.decode(stored).items(NOTE)]
+    lines = reading.lines(stored.decode("utf-8", "replace")) if notes else []
+    asked = set(tokens.query_terms(wish.content).search_terms)
+    for content in notes:
+        likeness = len(asked.intersection(tokens.query_terms(content).search_terms)) / max(1, len(asked))
+        fit = wish.fit(content)
+        if fit or likeness >= MIN_SHARED:
+            line = next((number for number, line in enumerate(lines, 1) if content in line), 1)
+            memory = Memory(id=f"{layout.PROFILE}:{line}", content=content, title=content, importance=IMPORTANT)
+            score = memories.score(memory, wish.score(likeness, content), at)
+            yield replace(_recalled(user_id, layout.PROFILE, memory, score, None), fit=fit)
 
 
 def _memory_of(vault: Vault, user_id: str, source: str) -> Memory | None:

@@ -27,8 +27,15 @@ from vault_memory.adapters.history import ASSISTANT, Draft, FileChange
 from vault_memory.adapters.private import folder_of
 from vault_memory.core import layout, payload, reading, trailers
 from vault_memory.core.diary import daily, outcome, tasks
-from vault_memory.core.extraction import asks_to_be_left_out, extract, problem, takes_back_the_last, why_nothing
-from vault_memory.core.memorable import memorable
+from vault_memory.core.extraction import (
+    INCIDENTAL,
+    asks_to_be_left_out,
+    extract,
+    problem,
+    takes_back_the_last,
+    why_nothing,
+)
+from vault_memory.core.memorable import memorable, to_forget
 from vault_memory.core.notes import Reply, Turn, journal
 from vault_memory.core.privacy import private, secrets
 from vault_memory.core.profile import (
@@ -54,7 +61,7 @@ from vault_memory.errors import (
     UsageError,
     VaultMemoryError,
 )
-from vault_memory.services.memories import NOTHING_KEPT, Kept, keep_said, note_in_session, too_many
+from vault_memory.services.memories import NOTHING_KEPT, Kept, forget_said, keep_said, note_in_session, too_many
 from vault_memory.services.notes import bring_back, read_day
 from vault_memory.services.profiles import LaterChanges, ProfileFiles
 from vault_memory.services.turns.redactions import add_redactions
@@ -548,6 +555,7 @@ def _learn(
         heard = extract(said, "", existing, vault.lexicon())
         signals = [signal for signal in signals if signal not in heard]
     told = memorable(said, "", vault.lexicon()) if vault.config.memories_from_turns and not is_reply else []
+    forgotten = [] if is_reply else to_forget(said, vault.lexicon())
     is_reversal = not is_reply and not signals and takes_back_the_last(said, vault.lexicon())
     before_it = turn_before(vault, turn, line.source) if is_reversal else None
     vault.chats.step_aside()
@@ -565,8 +573,11 @@ def _learn(
             new = [replace(each, quote=said) for each in state.reversed(*before_it)]
         counting, suggestions = state.hear(new, digest_of_conversation(turn))
         changes, evidence = state.merge(counting)
-        known = _known_words(state, counting)
-        kept = keep_said(vault, turn.user_id, told, line.source, at, known) if told else NOTHING_KEPT
+        kept = NOTHING_KEPT
+        if told:
+            kept = keep_said(vault, turn.user_id, told, line.source, at, _known_words(state, counting))
+        if forgotten or before_it:
+            kept += forget_said(vault, turn.user_id, forgotten, before_it, line.source)
         learned = _Learned(tuple(changes), tuple(suggestions), kept.memories, kept.expired)
         labels = vault.config.locale or _labels(written, state.profile)
         logs = _log_entries(vault, turn, line.source, at, quote, learned, cache, labels, is_reply=is_reply)
@@ -583,14 +594,15 @@ def _learn(
     wait_s = LOCK_TIMEOUT_S if until is None else max(0.0, until - time.monotonic())
     edited = [folder / name for name in names]
     done = write(vault, turn.user_id, edited, decide, cache=cache, index=False, wait_s=wait_s)
-    made = sum(each.is_new for each in done.result.memories)
+    made = sum(each.became == "remembered" for each in done.result.memories)
     note_in_session(vault, turn.user_id, created=made, completed=ended)
     return done
 
 
 def _known_words(state: ProfileFiles, signals: Sequence[Signal]) -> list[str]:
-    """What a profile knows, so that no memory says it again: the words of this turn's preferences, and the notes."""
-    return [*(signal.quote for signal in signals), *(item.value for item in state.profile.items(NOTE))]
+    """What a profile knows, so that no memory says it again: its notes, and the words of this turn's preferences."""
+    notes = [item.value for item in state.profile.items(NOTE)]
+    return [*notes, *(signal.quote for signal in signals if signal.key not in INCIDENTAL)]
 
 
 def _with_logs(
@@ -644,7 +656,7 @@ def _log_entries(
     MEMORY.md with the task if the reply is long enough to be one. `labels` is the locale of their labels."""
     is_answered = turn.assistant_message or turn.exit_code is not None
     came = outcome(turn.exit_code, labels) if is_answered else ""
-    remembered = [each.content for each in learned.memories if each.is_new]
+    remembered = [each.content for each in learned.memories if each.became == "remembered"]
     skill = private.without_private(turn.skill or "")[0]
     changes = [change.summary() for change in learned.changes]
     told = daily.Request(at, quote, source, digest_of_conversation(turn), skill, came, changes)

@@ -129,12 +129,12 @@ class TurnIn(BaseModel):
 
 
 class KeptOut(BaseModel):
-    """A typed memory that a turn has left behind; not `is_new`: it was there, and lives on."""
+    """A typed memory that a turn has left behind, let live on, or taken back: what `became` of it."""
 
     id: str = Field(examples=["said_1769753100000_a1b2c3d4"])
     type: str = Field(examples=["preference"])
     content: str = Field(examples=["我喜歡咖啡"])
-    is_new: bool
+    became: Literal["remembered", "reinforced", "forgotten"]
 
 
 class RecordedOut(BaseModel):
