@@ -11,8 +11,7 @@ from tests.conftest import Clock
 from tests.services.memories.conftest import Home
 from vault_memory.core.memories import Memory
 from vault_memory.services.daemon import heartbeat
-from vault_memory.services.memories import list_memories, remember, statistics, store_memory, write_accesses
-from vault_memory.services.memories.statistics import session
+from vault_memory.services.memories import list_memories, remember, session, statistics, store_memory, write_accesses
 from vault_memory.services.retrieval import SearchQuery, build_enhanced_prompt, recall, search
 from vault_memory.services.turns import learn_waiting, record_turn, record_turns, save_conversation
 from vault_memory.services.vault import Vault, open_vault
@@ -36,7 +35,7 @@ def test_what_is_said_is_kept_for_seven_days(vault: Vault, home: Home, clock: Cl
     """E4: 「我喜欢咖啡」 is a memory, with its turn as its source; one commit holds it and the turn's logs."""
     record_turn(vault, "alice", "你好", "你好！")
     vault.history.flush()
-    before, made = len(home.log()), session.created
+    before, made = len(home.log()), session(vault).memories_created
     recorded = record_turn(vault, "alice", "我喜歡咖啡", "好的")
     (memory,) = kept(vault)
     assert (memory.type, memory.content, memory.importance) == ("preference", "我喜歡咖啡", 0.5)
@@ -45,7 +44,7 @@ def test_what_is_said_is_kept_for_seven_days(vault: Vault, home: Home, clock: Cl
     assert [(each.id, each.became, each.summary()) for each in recorded.memories] == [
         (memory.id, "remembered", "preference: 我喜歡咖啡")
     ]
-    assert session.created == made + 1 and statistics(vault, "alice").active == 1
+    assert session(vault).memories_created == made + 1 and statistics(vault, "alice").active == 1
     entry, *_ = home.log()
     assert len(home.log()) == before + 1 and entry.subject == "memories(alice): add preference 我喜歡咖啡"
     assert entry.trailers["Vault-Source"] == recorded.source and entry.trailers["Vault-Memory"] == memory.id
