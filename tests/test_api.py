@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import functools
+import inspect
 import re
 import subprocess
 import sys
@@ -100,6 +101,116 @@ def test_the_designs_semantic_memory(vault: Vault) -> None:
 
     asyncio.run(use())
     assert vault.is_user(str(user_id))
+
+
+def test_memories_are_listed_counted_and_deleted(vault: Vault) -> None:
+    """B6, B9, E8 in Python: two steps, a receipt, and what is left."""
+    tea = vault_memory.remember(vault, "alice", "tea is nice")
+    car = vault_memory.store_memory(vault, "alice", "the car is red", "lesson")
+    assert [each.id for each in vault_memory.list_memories(vault, "alice")] == [car, tea]
+    assert [each.id for each in vault_memory.list_memories(vault, "alice", "lesson", limit=1)] == [car]
+    assert [each.id for each in vault_memory.list_memories(vault, "alice", offset=1)] == [tea]
+    assert vault_memory.memory_stats(vault, "alice").as_dict()["memoriesCreated"] == 2
+    deletion = vault_memory.prepare_deletion(vault, "alice", query="TEA")
+    assert [each.content for each in deletion.previewed] == ["tea is nice"]
+    receipt = vault_memory.delete_memories(vault, "alice", deletion.code)
+    assert receipt.ids == (tea,) and all(look.is_absent for look in receipt.looks) and receipt.restore
+    assert [each.id for each in asyncio.run(aio.list_memories(vault, "alice"))] == [car]
+
+
+NAN = float("nan")
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"content": " "},
+        {"content": None},
+        {"memory_type": "secret"},
+        {"memory_type": None},
+        {"importance": 7},
+        {"importance": NAN},
+        {"importance": True},
+        {"importance": "0.5"},
+        {"ttl_days": 0},
+        {"ttl_days": -1},
+        {"ttl_days": NAN},
+        {"ttl_days": "7"},
+        {"metadata": {"a": {"b": 1}}},
+        {"metadata": {"a": "x" * 70_000}},
+        {"metadata": {"title": "x"}},
+        {"metadata": {1: "x"}},
+        {"metadata": [1]},
+        {"metadata": "x"},
+        {"skill_id": 5},
+        {"user_id": "../bob"},
+        {"user_id": ""},
+        {"user_id": None},
+        {"user_id": True},
+        {"user_id": ["alice"]},
+    ],
+)
+def test_bad_input_through_the_library(vault: Vault, wrong: dict[str, Any]) -> None:
+    """Bad input of the memories' issue: each is a `UsageError`, by both doors, and makes nobody."""
+    given = {"user_id": "alice", "content": "tea is nice"} | wrong
+    with pytest.raises(UsageError):
+        vault_memory.store_memory(vault, **given)
+    with pytest.raises(UsageError):
+        asyncio.run(SemanticMemory(vault.root).store_memory(**given))
+    assert vault.user_ids() == []
+
+
+@pytest.mark.parametrize("wrong", [{"top_k": 0}, {"top_k": -1}, {"memory_types": ["secret"]}, {"user_id": None}])
+def test_bad_recalls_through_the_library(vault: Vault, wrong: dict[str, Any]) -> None:
+    vault_memory.remember(vault, "alice", "tea is nice")
+    given = {"user_id": "alice", "query": "tea"} | wrong
+    with pytest.raises(UsageError):
+        vault_memory.recall(vault, **given)
+    with pytest.raises(UsageError):
+        asyncio.run(SemanticMemory(vault.root).recall(**given))
+    assert vault_memory.recall(vault, "alice", "") == []
+
+
+SEMANTIC_MEMORY = {
+    "store_memory": ["user_id", "content", "memory_type", "skill_id", "importance", "ttl_days"],
+    "recall": ["user_id", "query", "skill_id", "top_k", "memory_types"],
+    "extract_from_conversation": ["user_id", "messages", "skill_id"],
+    "consolidate_to_profile": ["user_id"],
+    "remember": ["user_id", "content", "importance"],
+    "recall_memory": ["user_id", "query", "top_k"],
+}
+"""The names of design 004: each method, with its parameters in their order."""
+
+
+def test_every_name_of_the_designs_semantic_memory() -> None:
+    """E1 to E6: names, order and defaults of the design; all are coroutines."""
+    for name, parameters in SEMANTIC_MEMORY.items():
+        method = getattr(SemanticMemory, name)
+        signature = inspect.signature(method).parameters
+        assert [*signature][1 : len(parameters) + 1] == parameters and inspect.iscoroutinefunction(method), name
+    defaults = {name: p.default for name, p in inspect.signature(SemanticMemory.store_memory).parameters.items()}
+    assert (defaults["skill_id"], defaults["importance"], defaults["ttl_days"]) == (None, 0.5, 7)
+    assert inspect.signature(SemanticMemory.recall).parameters["top_k"].default == 5
+    assert inspect.signature(SemanticMemory.recall_memory).parameters["top_k"].default == 3
+    assert inspect.signature(SemanticMemory.remember).parameters["importance"].default == 0.7
+
+
+def test_the_designs_semantic_memory_extracts_and_consolidates(vault: Vault) -> None:
+    """E4, E5: offline; another conversation finds what this one held."""
+    user_id = UUID("12345678-1234-5678-1234-567812345678")
+
+    async def use() -> None:
+        memory = SemanticMemory(vault.root)
+        said = [{"role": "user", "content": "我喜欢咖啡"}, {"role": "assistant", "content": "好的"}]
+        (kept,) = await memory.extract_from_conversation(user_id, said, "chat")
+        assert isinstance(kept, vault_memory.Memory) and kept.skill_id == "chat" and kept.expires_at is not None
+        assert [each.id for each in await memory.recall(user_id, "我喜欢什么饮料")] == [kept.id]
+        assert (await memory.consolidate_to_profile(user_id)).changes == []
+        for call in (memory.extract_from_conversation("../x", said), memory.consolidate_to_profile("../x")):
+            with pytest.raises(InvalidId):
+                await call
+
+    asyncio.run(use())
 
 
 class DesignsProxy:

@@ -198,6 +198,8 @@ remote = "origin"
 enabled = true
 base_url = "http://chat.example/v1"
 key_env = "AWS_SECRET_ACCESS_KEY"
+key_file = "/home/me/key"
+provider = "openai"
 [embedding]
 kind = "http"
 model = "m"
@@ -219,7 +221,7 @@ origins = ["app://obsidian.md"]
 def test_no_sensitive_value_of_the_file_is_in_force_before_a_yes(tmp_path: Path) -> None:
     config = load(tmp_path, SENSITIVE)
     assert [value.key for value in config.waiting] == [
-        *("index_dir", "git.sign", "git.remote", "llm.base_url", "llm.key_env"),
+        *("index_dir", "git.sign", "git.remote", "llm.provider", "llm.base_url", "llm.key_env", "llm.key_file"),
         *("embedding.kind", "embedding.model", "embedding.endpoints"),
         "serve.hosts",
         "serve.origins",
@@ -231,13 +233,15 @@ def test_no_sensitive_value_of_the_file_is_in_force_before_a_yes(tmp_path: Path)
     [line] = config.waits()
     assert "llm.base_url" in line and "`vault-memory trust`" in line
     effects = {value.key: value.effect for value in config.waiting}
-    assert effects["llm.key_env"] == "the key in that variable is sent to http://chat.example/v1"
+    assert (
+        effects["llm.key_env"] == "the key in that variable is sent to http://chat.example/v1, or else to llm.provider"
+    )
     assert effects["upstream.anthropic_key_env"].endswith("http://anthropic.example/v1")
 
 
 def test_every_setting_with_an_address_a_key_or_a_program_is_sensitive(tmp_path: Path) -> None:
     """A new setting of these names that lacks the word `sensitive` fails here."""
-    names = r"(_|^)(url|urls|endpoints|remote|key_env|dsn|address|command|program|executable|dir|folder|path)$"
+    names = r"(_|^)(url|urls|endpoints|remote|key_env|key_file|dsn|address|command|program|executable|dir|folder|path)$"
     unmarked = [
         name
         for name, field in Config.__dataclass_fields__.items()
@@ -268,7 +272,7 @@ def test_with_a_yes_the_values_are_in_force_and_only_those(tmp_path: Path) -> No
 def test_flags_and_the_environment_are_the_persons_own(tmp_path: Path) -> None:
     environ = {"VAULT_MEMORY_LLM_BASE_URL": "http://mine.example/v1", "VAULT_MEMORY_LLM_ENABLED": "1"}
     config = load(
-        tmp_path, SENSITIVE.replace('key_env = "AWS_SECRET_ACCESS_KEY"\n[e', "[e"), environ, git_remote="mine"
+        tmp_path, SENSITIVE.partition("key_env")[0] + SENSITIVE[SENSITIVE.index("[e") :], environ, git_remote="mine"
     )
     assert (config.llm_base_url, config.llm_enabled, config.git_remote) == ("http://mine.example/v1", True, "mine")
     assert not {"llm.base_url", "git.remote"} & {value.key for value in config.waiting}

@@ -13,7 +13,8 @@ from vault_memory import api
 from vault_memory.api import VaultOptional
 from vault_memory.core.memories import DEFAULT_IMPORTANCE
 from vault_memory.services import vault
-from vault_memory.services.memories import IMPORTANT
+from vault_memory.services.distilling import Consolidated, Extraction
+from vault_memory.services.memories import IMPORTANT, MemoryId
 from vault_memory.services.retrieval import Recollection
 from vault_memory.services.vault import Vault
 
@@ -58,6 +59,15 @@ store_memory = _in_thread(api.store_memory)
 remember = _in_thread(api.remember)
 recall = _in_thread(api.recall)
 recall_memory = _in_thread(api.recall_memory)
+list_memories = _in_thread(api.list_memories)
+memory_stats = _in_thread(api.memory_stats)
+prepare_deletion = _in_thread(api.prepare_deletion)
+delete_memories = _in_thread(api.delete_memories)
+ask_ai = _in_thread(api.ask_ai)
+extract_from_conversation = _in_thread(api.extract_from_conversation)
+end_conversation = _in_thread(api.end_conversation)
+context_summary = _in_thread(api.context_summary)
+consolidate_to_profile = _in_thread(api.consolidate_to_profile)
 validate_and_normalize = _in_thread(api.validate_and_normalize)
 
 
@@ -77,15 +87,19 @@ class SemanticMemory:
         importance: float = DEFAULT_IMPORTANCE,
         ttl_days: float | None = 7,
         metadata: Mapping[str, Any] | None = None,
-    ) -> str:
-        """Store a memory and return its id; `vault_memory.store_memory` says more."""
+        force_save: bool = False,
+    ) -> MemoryId:
+        """Store a memory and return its id; "" if similar ones are there (`.stored.similar`), unless `force_save` says
+        so. `vault_memory.store_memory` says more."""
         given = (content, memory_type, skill_id, importance, ttl_days, metadata)
-        memory_id: str = await store_memory(self.vault, str(user_id), *given)
+        memory_id: MemoryId = await store_memory(self.vault, api.user_name(user_id), *given, force_save=force_save)
         return memory_id
 
-    async def remember(self, user_id: UUID | str, content: str, importance: float = IMPORTANT) -> str:
+    async def remember(
+        self, user_id: UUID | str, content: str, importance: float = IMPORTANT, force_save: bool = False
+    ) -> MemoryId:
         """Remember a fact for good, because somebody asked for it."""
-        return await remember(self.vault, str(user_id), content, importance)
+        return await remember(self.vault, api.user_name(user_id), content, importance, force_save=force_save)
 
     async def recall(
         self,
@@ -96,8 +110,19 @@ class SemanticMemory:
         memory_types: Sequence[str] | None = None,
     ) -> Recollection:
         """The memories that answer a query best, each with its score and `explain`."""
-        return await recall(self.vault, str(user_id), query, skill_id, top_k, memory_types)
+        return await recall(self.vault, api.user_name(user_id), query, skill_id, top_k, memory_types)
 
     async def recall_memory(self, user_id: UUID | str, query: str, top_k: int = 3) -> Recollection:
         """`recall` of any memory, as an assistant's tool calls it."""
-        return await recall_memory(self.vault, str(user_id), query, top_k)
+        return await recall_memory(self.vault, api.user_name(user_id), query, top_k)
+
+    async def extract_from_conversation(
+        self, user_id: UUID | str, messages: Sequence[Mapping[str, Any]], skill_id: str | None = None
+    ) -> Extraction:
+        """Store what a conversation holds that is worth a memory, and return these memories."""
+        found: Extraction = await extract_from_conversation(self.vault, api.user_name(user_id), messages, skill_id)
+        return found
+
+    async def consolidate_to_profile(self, user_id: UUID | str) -> Consolidated:
+        """Propose lines for the profile out of memories that are often needed; write those proposed before."""
+        return await consolidate_to_profile(self.vault, api.user_name(user_id))

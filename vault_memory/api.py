@@ -15,14 +15,16 @@ from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar, overload
+from uuid import UUID
 
 from vault_memory.adapters.embedding import ClientEmbedder, ComputeClient
 from vault_memory.config import Config
 from vault_memory.core import layout
+from vault_memory.core.memories import Memory
 from vault_memory.core.payload import normalized
 from vault_memory.core.profile import Change
-from vault_memory.errors import EndpointError, NotAVault
-from vault_memory.services import memories, profiles, retrieval, turns
+from vault_memory.errors import EndpointError, InvalidId, NotAVault
+from vault_memory.services import distilling, memories, profiles, retrieval, turns
 from vault_memory.services.indexing import Report, embed, reconcile
 from vault_memory.services.notes import Skill, newest_turns, record_files
 from vault_memory.services.retrieval import Mode, Prompt, SearchQuery, SearchResult
@@ -67,12 +69,20 @@ def _vault_optional(function: Callable[Concatenate[Vault, P], R]) -> VaultOption
         vault, rest = (args[0], args[1:]) if args and isinstance(args[0], Vault) else (kwargs.pop("vault", None), args)
         vault = vault or _found_vault()
         if user in kwargs:
-            kwargs[user] = vault.user_of(str(kwargs[user]))
+            kwargs[user] = vault.user_of(user_name(kwargs[user]))
         elif rest:
-            rest = (vault.user_of(str(rest[0])), *rest[1:])
+            rest = (vault.user_of(user_name(rest[0])), *rest[1:])
         return function(vault, *rest, **kwargs)
 
     return call
+
+
+def user_name(user: object) -> str:
+    """The name of a user, as a text: a program may have a number or a UUID for them. Raises `InvalidId` for anything
+    else: nobody is called `None`."""
+    if isinstance(user, bool) or not isinstance(user, (str, int, UUID)):
+        raise InvalidId(f"a user is named by a text, a number or a UUID, not by {user!r}")
+    return str(user)
 
 
 @_vault_optional
@@ -100,10 +110,12 @@ def build_enhanced_prompt(
     *,
     private: bool = True,
     budget: int | None = None,
+    context_summary: str = "",
 ) -> Prompt:
     """The prompt for a model, with the memory in it: `.text`, or chat `.messages`. `skill` is the name of one in the
-    vault, or one of your own. Raises `InvalidId` or `NotFound`."""
-    return build(vault, student_id, prompt, skill, private=private, budget=budget)
+    vault, or one of your own; `context_summary` what the conversation has been about. Raises `InvalidId` or
+    `NotFound`."""
+    return build(vault, student_id, prompt, skill, private=private, budget=budget, context_summary=context_summary)
 
 
 @_vault_optional
@@ -133,6 +145,22 @@ def backup_conversations_to_file(vault: Vault, student_id: str) -> list[Path]:
     return record_files(vault, student_id)
 
 
+@_vault_optional
+def list_memories(
+    vault: Vault,
+    user_id: str,
+    memory_type: str | None = None,
+    *,
+    history: bool = False,
+    limit: int | None = None,
+    offset: int = 0,
+) -> list[Memory]:
+    """The user's memories, the newest first: of one type, at most `limit`, without the first `offset`. Expired and
+    replaced ones only with `history`. Raises `NotFound` for an unknown user, `UsageError` for an unknown type."""
+    found = memories.list_memories(vault, user_id, memory_type=memory_type, history=history, limit=limit, offset=offset)
+    return [file.memory for file in found]
+
+
 def validate_and_normalize(payload: Mapping[str, Any], vault: Vault | None = None) -> dict[str, Any]:
     """The whole record of a turn that another program delivers: {conversation_id, user_id, user_message,
     assistant_message, reflection, cid, created_at, token_data}, and skill, backend, exit_code, context where it has
@@ -160,6 +188,14 @@ store_memory = _vault_optional(memories.store_memory)
 remember = _vault_optional(memories.remember)
 recall = _vault_optional(retrieval.recall)
 recall_memory = _vault_optional(retrieval.recall_memory)
+memory_stats = _vault_optional(memories.statistics)
+prepare_deletion = _vault_optional(memories.prepare_deletion)
+delete_memories = _vault_optional(memories.delete_memories)
+ask_ai = _vault_optional(retrieval.ask_ai)
+extract_from_conversation = _vault_optional(distilling.extract_from_conversation)
+end_conversation = _vault_optional(distilling.end_conversation)
+context_summary = _vault_optional(distilling.context_summary)
+consolidate_to_profile = _vault_optional(distilling.consolidate_to_profile)
 
 
 class PreferenceExtractor:

@@ -29,6 +29,8 @@ MAX_PROBLEMS, MAX_PROBLEM_CHARS = 20, 1_000
 """How much one error shows: a file may hold any number of wrong settings, and anybody may have written it."""
 MAX_NUMBER = 2**53
 """A number up to this is exact as a float, too; TOML has `nan`, `inf` and integers of any length."""
+LLM_PROVIDERS = {"openai": "https://api.openai.com/v1", "ollama": "http://localhost:11434/v1"}
+"""The base URL of each by its name."""
 MAX_SUGGESTED_CHARS = 60
 """A longer unknown key is no misspelt setting."""
 
@@ -167,8 +169,14 @@ class Config:
 
     llm_enabled: bool = _field(
         False,
-        "let a language model look for preferences that the rules missed, after each turn",
-        needs=("llm_base_url", "llm_key_env"),
+        "let a language model help: a second look at each turn, memories out of conversations, and `ask`",
+        needs=("llm_provider", "llm_base_url", "llm_key_env", "llm_key_file"),
+    )
+    llm_provider: str = _field(
+        "",
+        "whose endpoint it is if llm.base_url names none: openai, ollama (on this machine)",
+        choices=("", *LLM_PROVIDERS),
+        sensitive="turns and profiles are sent there, without secrets and private facts",
     )
     llm_base_url: str = _field(
         "",
@@ -179,11 +187,18 @@ class Config:
     llm_key_env: str = _field(
         "",
         "name of the environment variable that holds the endpoint's key; empty: it needs none",
-        sensitive="the key in that variable is sent to {llm_base_url}",
+        sensitive="the key in that variable is sent to {llm_base_url}, or else to llm.provider",
     )
-    llm_timeout_s: float = _field(20.0, "longest time for one turn in seconds, retries included", low=0.1, high=600)
+    llm_key_file: str = _field(
+        "",
+        "a file outside the vault that holds the key instead, and that you alone may read (chmod 600)",
+        sensitive="the key in that file is sent to {llm_base_url}, or else to llm.provider",
+    )
+    llm_timeout_s: float = _field(20.0, "longest time for one question in seconds, retries included", low=0.1, high=600)
     llm_max_tokens: int = _field(2048, "longest response of the model, in tokens", low=64, high=100_000)
-    llm_temperature: float = _field(0.0, "0: always the likeliest response; higher: more varied ones", low=0, high=2)
+    llm_temperature: float = _field(
+        0.7, "of answers in words (`ask`), 0 to 2; what it finds or merges is always asked for at 0", low=0, high=2
+    )
 
     archive_days: int = _field(
         90, "days of conversation older than this many days are packed, a month in a file; 0: never", low=0, high=36_500
@@ -205,6 +220,10 @@ class Config:
 
     memories_capacity: int = _field(
         5_000, "most active memories of a user; with one more the least important expires", low=1, high=1_000_000
+    )
+
+    memories_from_turns: bool = _field(
+        True, "keep the likes, facts and decisions that are said in conversation, unasked, as memories of 7 days"
     )
 
     schedule: dict[str, str] = _field(
@@ -404,6 +423,10 @@ class Config:
     def is_waiting(self, table: str) -> bool:
         """Whether a value of a table of the file (`llm`) waits."""
         return any(value.key.startswith(f"{table}.") for value in self.waiting)
+
+    def llm_address(self) -> str:
+        """The base URL of the language model: the one set, else its provider's; "" for none."""
+        return self.llm_base_url or LLM_PROVIDERS.get(self.llm_provider, "")
 
     def zone(self, name: str | None = None) -> tzinfo:
         """The time zone `name` if there is one of that name, else the configured one, else this system's."""

@@ -143,7 +143,7 @@ class TestStarter:
             json.loads(path.read_text(encoding="utf-8"))
         for path in starter.glob("*.base"):
             base = yaml.safe_load(path.read_text(encoding="utf-8"))
-            assert base["filters"] and [view["type"] for view in base["views"]] == ["table", "table"]
+            assert base["filters"] and {view["type"] for view in base["views"]} == {"table"}
         for name in ("coding-agent", "web-deploy", "obsidian", "rag-kb", "github"):
             skill = frontmatter.load(starter / f"skills/{name}/SKILL.md")
             assert skill["name"] == name and skill["description"] and 100 < len(skill.content) < 600

@@ -87,16 +87,17 @@ _FOR_PROGRAMS = _compiled_later(
 )
 
 
-def _folded(glob: str) -> str:
-    return re.escape(glob.casefold()).replace(r"\*", "[^/]*")
+def _pattern_of(glob: str) -> str:
+    return re.escape(glob).replace(r"\*\*/", "(?:[^/]+/)*").replace(r"\*", "[^/]*")
 
 
 _HOME = r"memory/[^/]+/(?:archive/)?"
 _BELOW_A_FILE = _compiled_later(
     rf"(?:{re.escape('vault-memory.toml')}|\.gitignore|\.gitattributes"
-    rf"|{_HOME}(?:{'|'.join(_folded(glob) for glob, _ in KIND_OF_PATH)}"
+    rf"|{_HOME}(?:{'|'.join(_pattern_of(glob.casefold()) for glob, _ in KIND_OF_PATH)}"
     r"|memory-\d{4}\.md|feedback-\d{4}\.jsonl))/"
 )
+_KINDS = [(_compiled_later(_pattern_of(glob)), kind) for glob, kind in KIND_OF_PATH]
 _OWN_FOLDERS = (MEMORY_DIR, SKILLS_DIR, SOUL.parts[0])
 _NO_VAULT = _compiled_later(rf"(?:{'|'.join(_OWN_FOLDERS)})/(?:.*/)?{_or_short('vault-memory', 'vault-')}\.toml?")
 _FOLDERS_OF_HOME = "|".join(glob.partition("/")[0] for glob, _ in KIND_OF_PATH if "/" in glob)
@@ -195,7 +196,7 @@ def is_written_by_turns(path: PurePosixPath) -> bool:
     parts = path.parts
     if len(parts) < 3 or parts[0] != MEMORY_DIR or not is_user_id(parts[1]):
         return False
-    return any(len(parts) - 3 == glob.count("/") and path.match(glob) for glob, _ in KIND_OF_PATH)
+    return any(pattern().fullmatch("/".join(parts[2:])) for pattern, _ in _KINDS)
 
 
 def is_own_kind(path: PurePosixPath) -> bool:
@@ -376,8 +377,8 @@ def kind_of(place: Place) -> str:
         source = source.relative_to(ARCHIVE_DIR)
         if year_of(MEMORY_LOG, source.as_posix()) is not None:
             return "memory-log"
-    for pattern, kind in KIND_OF_PATH:
-        if len(source.parts) == pattern.count("/") + 1 and source.match(pattern):
+    for pattern, kind in _KINDS:
+        if pattern().fullmatch(source.as_posix()):
             return kind
     return "note"
 

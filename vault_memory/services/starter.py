@@ -8,6 +8,7 @@ again at any time: a file of the person is never overwritten.
 from __future__ import annotations
 
 import glob
+import hashlib
 import os
 import re
 import shlex
@@ -43,6 +44,13 @@ _FORMER = {
 }
 """Rule → the one for every folder that an older version wrote; where that stands, nothing is missing."""
 
+_FORMER_TABLES = {
+    "793b68b275781a8aa3580704e3b00c2d077307f179d9a8ab141e870f06894f35",
+    "c8965d82a155cfc17486c0d014ac4bfd35976dbd2ba9dc5049c1a6cc7b8a0f22",
+    "274c9c2fcd34e8c5d83f2eb5ea8b911bd7a7915d54210291d1c0580aa1398ed3",
+}
+"""SHA-256 of the tables that an older version shipped, where nobody has changed them."""
+
 _VERSION = re.compile(rb"^# vault-memory hook, version (\d+)$", re.MULTILINE)
 _PYTHON_LINE = b"python=''\n"
 _OWN_HOOK_SUFFIX = ".local"
@@ -64,6 +72,22 @@ def starter_texts(source: str) -> list[bytes]:
         files.read(path) for path in (shipped("vault") / source, *shipped("locales").glob(f"*/{glob.escape(source)}"))
     )
     return [text for text in found if text is not None]
+
+
+def tables(locale: str = "") -> dict[PurePosixPath, bytes]:
+    """The tables for Obsidian (`*.base`) in a language, by their path in a vault."""
+    folder = shipped("locales") / locale if locale and locale != "zh-TW" else shipped("vault")
+    return {PurePosixPath(path.name): path.read_bytes() for path in sorted(folder.glob("*.base"))}
+
+
+def is_shipped_table(text: bytes) -> bool:
+    """Whether a table is as this version, or an older one, ships it in some language: nobody has changed it."""
+    known = {table for locale in ("", *_locales()) for table in tables(locale).values()}
+    return text in known or hashlib.sha256(text).hexdigest() in _FORMER_TABLES
+
+
+def _locales() -> list[str]:
+    return [path.name for path in shipped("locales").iterdir() if path.is_dir()]
 
 
 def lay_out(root: Path, *, adopt: bool = False, ignored: Sequence[str] = (), locale: str = "") -> list[PurePosixPath]:

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from vault_memory.adapters.git import Setting
     from vault_memory.adapters.history import History
     from vault_memory.adapters.index import Index
+    from vault_memory.adapters.models import ChatModel
     from vault_memory.adapters.state import StateFile
     from vault_memory.core.extraction import Lexicon
 
@@ -122,6 +123,8 @@ class Vault:
     given_embedder: Embedder | None = field(default=None, repr=False)
     flags: Mapping[str, Any] = field(default_factory=dict, repr=False)
     chats: ChatsInProgress = field(default_factory=ChatsInProgress, init=False, repr=False, compare=False)
+    recalled: dict[Any, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
+    """What `services.retrieval` has recalled for prompts lately."""
     _indexes: dict[str, Index] = field(default_factory=dict, init=False, repr=False, compare=False)
     _former_embedders: dict[str, Embedder] = field(default_factory=dict, init=False, repr=False, compare=False)
     _indexing: WeakValueDictionary[str, threading.Lock] = field(
@@ -185,6 +188,24 @@ class Vault:
         from vault_memory.adapters.embedding import OfflineEmbedder
 
         return OfflineEmbedder()
+
+    def chat_model(self, temperature: float = 0.0) -> ChatModel | None:
+        """The language model of `[llm]`, which is asked at that temperature; None while it is off."""
+        config = self.config
+        if not config.llm_enabled:
+            return None
+        from vault_memory.adapters.models import ChatModel
+
+        return ChatModel(
+            config.llm_address(),
+            config.llm_model,
+            config.llm_key_env,
+            config.llm_key_file,
+            timeout_s=config.llm_timeout_s,
+            max_tokens=config.llm_max_tokens,
+            temperature=temperature,
+            environ=self.environ,
+        )
 
     def settings_now(self) -> Config:
         """The settings that the vault would have if it were opened now. Raises `ConfigError` or `ForeignFile`."""

@@ -58,6 +58,7 @@ def write(
     cache: ReadCache | None = None,
     inspect: Callable[[Sequence[PurePosixPath]], None] = lambda paths: None,
     index: bool = True,
+    index_first: bool = False,
     wait_s: float = LOCK_TIMEOUT_S,
 ) -> Written[Result]:
     """Write to a user's files, to the shared notes (`scope` is empty) or to the whole vault (None).
@@ -66,10 +67,11 @@ def write(
     and makes the plan; it is called again when a file is saved before its plan is committed. `decide` reads through
     `cache`, which may hold files that the writer has read before. `inspect` gets the paths that may hold the person's
     edits, before one of them is committed, and may refuse them by raising. With `index=False` the caller updates the
-    index, once for a batch. `wait_s` is how long it waits for another writer.
+    index, once for a batch; with `index_first` it is updated before the lock is given back, because the next writer
+    decides by what the index holds. `wait_s` is how long it waits for another writer.
 
     Raises `Busy` when the files keep changing, and what `decide`, `inspect` and history raise. The index is
-    updated last, without the lock; what is wrong with it fails no write.
+    updated last, mostly without the lock; what is wrong with it fails no write.
     """
     cache = cache or ReadCache()
     edited: list[PurePosixPath] = []
@@ -91,17 +93,27 @@ def write(
             return None
 
     for _ in range(MAX_ATTEMPTS):
+        problem = None
         with locked(vault, scope, wait_s):
             done = attempt()
+            if done and index_first:
+                problem = index_problem(vault, _written(edited, done[0]))
         if done:
             plan, flushed = done
-            changed = [change.path for draft in plan.drafts for change in draft.changes]
-            written = tuple(dict.fromkeys([*edited, *changed]))
-            problem = index_problem(vault, written) if index else None
-            return Written(plan.result, tuple(flushed.commits), _why_waiting(flushed, changed), written, problem)
+            written = _written(edited, plan)
+            if index and not index_first:
+                problem = index_problem(vault, written)
+            return Written(
+                plan.result, tuple(flushed.commits), _why_waiting(flushed, _written((), plan)), written, problem
+            )
         cache.clear()
     where = "the vault" if scope is None else layout.label(scope)
     raise Busy(f"the files of {where} keep changing: try again when the editor has stopped saving")
+
+
+def _written(edited: Sequence[PurePosixPath], plan: Plan[Result]) -> tuple[PurePosixPath, ...]:
+    """The files that have changed, each once."""
+    return tuple(dict.fromkeys([*edited, *(change.path for draft in plan.drafts for change in draft.changes)]))
 
 
 def _why_waiting(flushed: Flushed, paths: Iterable[PurePosixPath]) -> str | None:

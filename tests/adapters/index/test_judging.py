@@ -151,3 +151,13 @@ def test_bad_probes_are_refused_and_the_index_stays_whole(tmp_path: Path, bad: l
         filled(tmp_path / "i.db", Bad(), texts())
     index = filled(tmp_path / "i.db", Model(), texts())
     assert known(index).latin is not None
+
+
+def test_what_was_asked_about_a_removed_file_is_forgotten(tmp_path: Path) -> None:
+    """Vectors of half its words, which a deletion must not leave behind."""
+    notes = texts()
+    index = filled(tmp_path / "i.db", Model(), notes)
+    traces = index.traces(notes)
+    assert min(index.remains(traces)) >= len(notes)
+    index.remove(notes)
+    assert index.remains(traces) == (0, 0, 0)

@@ -79,8 +79,8 @@ def test_a_filter_that_lets_all_through_takes_little_time(tmp_path: Path) -> Non
 
 def test_memories_of_a_type_or_a_skill(index: SqliteIndex) -> None:
     assert found(index, Filter(memory_types=("fact", "note")), "words") == ["a", "c", "old1"]
-    assert found(index, Filter(skill_id="code"), "words") == ["b"]
-    assert found(index, Filter(skill_id="code", at=DAY), "words") == []
+    assert found(index, Filter(skills=("code",)), "words") == ["b"]
+    assert found(index, Filter(skills=("code",), at=DAY), "words") == []
 
 
 def test_what_is_known_of_each(index: SqliteIndex) -> None:
@@ -88,7 +88,10 @@ def test_what_is_known_of_each(index: SqliteIndex) -> None:
     (row,) = index.memories(["A"])
     assert row[:5] == ("memories/a.md", "A", "fact", "a", 0.9) and (row.created, row.until) == (1.0, None)
     assert index.active_memories(0) == 2 and index.active_memories(DAY) == 1
-    assert [row.memory_id for row in index.least_memories(0, 1)] == ["B"]
+    assert [row.memory_id for row in index.memories_over(0, 1, 9)] == ["B"]
+    assert [row.memory_id for row in index.memories_over(0, 0, 1)] == ["B"], "no more than asked for"
+    assert index.memories_over(0, 2, 9) == index.memories_over(DAY, 1, 9) == []
+    assert [row.memory_id for row in index.latest_memories(0, 9)] == ["A", "B"]
     put(index, a="id: E")
     assert [row.memory_id for row in index.memories(["A", "E"])] == ["E"]
     index.remove(["memories/a.md"])

@@ -6,6 +6,7 @@ import socket
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
+from pathlib import Path
 
 import pytest
 
@@ -34,6 +35,43 @@ def test_the_question_is_an_openai_chat_completion_with_a_strict_schema(chat: Sc
     assert (body["model"], body["max_tokens"], body["temperature"]) == ("small", 99, 0.5)
     assert body["messages"] == ASKED
     assert body["response_format"]["json_schema"] == {"name": "answer", "strict": True, "schema": SCHEMA}
+
+
+def test_a_question_without_a_schema_is_answered_in_words(chat: ScriptedServer) -> None:
+    chat.will_say("好")
+    assert model_of(chat).complete(ASKED, None) == "好"
+    assert "response_format" not in chat.received[0].fields
+
+
+def test_a_key_may_be_in_a_private_file_outside_every_vault(chat: ScriptedServer, tmp_path: Path) -> None:
+    """B7: the key is in the environment or in a 0600 file, and never printed."""
+    file = tmp_path / "key"
+    file.write_text(f"{KEY}\n")
+    asked = model_of(chat, key_file=str(file))
+    chat.will_say("好")
+    file.chmod(0o600)
+    asked.complete(ASKED, SCHEMA)
+    assert chat.received[0].header("Authorization") == f"Bearer {KEY}"
+
+    def complaint() -> str:
+        with pytest.raises(EndpointError) as caught:
+            asked.complete(ASKED, SCHEMA)
+        assert KEY not in str(caught.value) and len(chat.received) == 1
+        return str(caught.value)
+
+    file.chmod(0o640)
+    assert "chmod 600" in complaint()
+    file.chmod(0o600)
+    (tmp_path / "vault-memory.toml").touch()
+    assert "lies in a vault" in complaint()
+    (tmp_path / "vault-memory.toml").unlink()
+    file.rename(tmp_path / "other")
+    file.symlink_to(tmp_path / "other")
+    assert str(file) in complaint()
+    file.unlink()
+    assert "No such file" in complaint()
+    file.mkdir(mode=0o700)
+    assert "no file" in complaint()
 
 
 def test_no_key_no_header(chat: ScriptedServer) -> None:

@@ -30,7 +30,7 @@ def test_a_note_for_obsidian() -> None:
         "expires_at: '2026-02-06T14:05:00+00:00'\n"
         "access_count: 0\nmood: good\n---\n我喜歡咖啡\n"
     )
-    assert memories.file_name(memory) == "mem_1769753100000_a1b2c3d4-我喜歡咖啡.md"
+    assert memories.source_of(memory) == "memories/2026-01/mem_1769753100000_a1b2c3d4-我喜歡咖啡.md"
 
 
 def test_ids_have_a_prefix_the_time_and_something_random() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+
 import pytest
 
 from tests.conftest import Cli
@@ -43,13 +45,19 @@ def test_a_memory_from_adding_to_deleting(cli: Cli) -> None:
     assert set(chosen["ids"]) == both and len(chosen["preview"]) == 2
     assert len(cli.json("memory", "list", "--user", "alice", "--type", "decision")) == 1
     assert "no deletion waits" in cli("memory", "delete", "--user", "alice", "--code", "AAAAAA", code=2)
-    assert f"deleted {new}" in cli("memory", "delete", "--user", "alice", "--code", chosen["confirmCode"])
+    receipt = cli("memory", "delete", "--user", "alice", "--code", chosen["confirmCode"])
+    assert f"deleted {new}" in receipt and receipt.count("  gone  ") == 6 and "NOT verified" not in receipt
+    assert receipt.count("  back  vault-memory restore ") == 2
     assert cli.json("memory", "list", "--user", "alice", "--type", "decision", "--history") == []
 
     stats = cli.json("memory", "stats", "--user", "alice")
     assert (stats["memories"], stats["past"], stats["memoriesCreated"]) == (12, 0, 0)
     assert "12 active of 5,000" in cli("memory", "stats", "--user", "alice")
     assert cli.git("status", "--porcelain") == ""
+
+    back = next(line for line in receipt.splitlines() if new in line and "  back  " in line)
+    cli(*shlex.split(back.partition("vault-memory ")[2]))
+    assert [row["id"] for row in cli.json("recall", "--user", "alice", "JWT")["memories"]] == [new]
 
 
 def test_the_job_and_the_limit_are_told(cli: Cli) -> None:
@@ -70,6 +78,11 @@ def test_the_job_and_the_limit_are_told(cli: Cli) -> None:
         (["add", "--user", "alice", " "], "empty"),
         (["add", "--user", "alice", "--importance", "7", "x"], "7"),
         (["add", "--user", "alice", "--ttl-days", "-1", "x"], "-1"),
+        (["add", "--user", "alice", "--importance", "nan", "x"], "nan"),
+        (["add", "--user", "alice", "--ttl-days", "0", "x"], "0.0"),
+        (["add", "--user", "alice", "--ttl-days", "inf", "x"], "inf"),
+        (["add", "--user", "alice", "--skill", "a\nb", "x"], "skill_id"),
+        (["add", "--user", "alice", "x" * 20_001], "20,001"),
         (["add", "--user", "../bob", "x"], "../bob"),
         (["add", "--user", "alice", "我有糖尿病"], "health"),
         (["edit", "--user", "alice", "mem_1_x"], "name what to change"),
@@ -81,6 +94,19 @@ def test_the_job_and_the_limit_are_told(cli: Cli) -> None:
 def test_a_wrong_call_is_told(cli: Cli, words: list[str], said: str) -> None:
     """Bad input of the memories' issue."""
     assert said in cli("memory", *words, code=2)
+
+
+def test_the_tables_for_obsidian(cli: Cli) -> None:
+    """Issue 15: `.base` tables for a vault that lacks one; what a person changed stays."""
+    (cli.folder / "Mistakes.base").unlink()
+    (cli.folder / "Memories.base").write_text("views: []\n", encoding="utf-8")
+    said = cli("memory", "tables")
+    assert "written Mistakes.base" in said and "left as you have it: Memories.base" in said
+    assert (cli.folder / "Memories.base").read_text("utf-8") == "views: []\n"
+    (cli.folder / "Memories.base").unlink()
+    assert cli.json("memory", "tables") == {"written": ["Memories.base"], "left": [], "paused": None}
+    assert "all tables are there" in cli("memory", "tables")
+    assert cli.git("status", "--porcelain") == ""
 
 
 def test_nobody_and_nothing(cli: Cli) -> None:
@@ -96,7 +122,7 @@ def test_nobody_and_nothing(cli: Cli) -> None:
 def test_a_note_edited_into_nonsense_is_kept_and_reported(cli: Cli) -> None:
     """Bad input of the memories' issue: kept, reported, and nothing fails of it."""
     memory_id = cli("memory", "add", "--user", "alice", "tea is nice").strip()
-    (note,) = (cli.folder / "memory/alice/memories").iterdir()
+    (note,) = (cli.folder / "memory/alice/memories").rglob("*.md")
     note.write_text("---\ntype: seldom\nimportance: very\nexpires_at: soon\n---\ntea is hot\n", encoding="utf-8")
     assert "tea is hot" in cli("recall", "--user", "alice", "tea")
     assert "importance: 'very' is not a number from 0 to 1" in cli.run("status").stdout

@@ -19,8 +19,8 @@ from tests.interfaces.http.conftest import Caller, Server
 from tests.vaults import write
 from vault_memory.core.layout import without_folders
 from vault_memory.interfaces.http.app import create_app
+from vault_memory.interfaces.http.endpoints.users import ProfileIn
 from vault_memory.interfaces.http.server import BoundedHttpProtocol, configured, listen
-from vault_memory.interfaces.http.users import ProfileIn
 from vault_memory.services.admin.access import own_token
 from vault_memory.services.daemon.daemon_record import DaemonRecord, write_record
 from vault_memory.services.vault import Vault

@@ -17,7 +17,7 @@ from tests.interfaces.http.conftest import Caller, Server
 from tests.vaults import write
 from vault_memory.adapters.embedding.offline import OfflineEmbedder
 from vault_memory.core import layout
-from vault_memory.interfaces.http.health import Readiness
+from vault_memory.interfaces.http.endpoints.health import Readiness
 from vault_memory.interfaces.http.problem import Reason
 from vault_memory.services.admin.status import Status
 from vault_memory.services.daemon.daemon_record import DaemonRecord, only_daemon, write_record

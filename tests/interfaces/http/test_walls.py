@@ -6,6 +6,7 @@ The routes come from the app, the proxy's included: a new one is attacked withou
 from __future__ import annotations
 
 import json
+import re
 import socket
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -23,6 +24,7 @@ from vault_memory.interfaces.http.guard import PUBLIC_PATHS
 from vault_memory.services.admin.access import caller_of, drop_user_token, new_user_token, own_token, revoke_user_token
 from vault_memory.services.admin.users import rename_user
 from vault_memory.services.indexing.reconcile import reconcile
+from vault_memory.services.memories import prepare_deletion
 from vault_memory.services.profiles import list_suggestions
 from vault_memory.services.vault import Vault, open_vault
 
@@ -42,9 +44,13 @@ BODY = {
     "max_tokens": 9,
     "input": "glow",
     "id": "3fa92c",
+    "conversation_id": "talk",
 }
 """The fields of all our endpoints; a new endpoint adds those that it needs."""
+OF_MEMORIES = {"content": "glow", "confirmCode": "AAAAAA"}
+"""Those that the endpoints of memories have beside: to others `content` means a whole profile."""
 HINTS = dict.fromkeys(("X-Vault-User", "X-User", "X-User-Id", "X-Forwarded-User", "X-Student-Id"), "bob")
+MEMORY_ID = "mem_1_glow"
 NAMED = {"user": "bob", "user_id": "bob", "student_id": "bob", "metadata": {"user_id": "bob"}}
 
 
@@ -69,6 +75,7 @@ def bob(server: Server) -> Caller:
     caller = server.user("bob")
     turn = {"user_message": f"我喜歡暗色主題 glow {SECRET}", "assistant_message": f"glow {SECRET}"}
     caller("POST", "/api/v1/memory/bob/turns", 201, json=turn)
+    write(server.vault, "bob", f"memories/{MEMORY_ID}.md", f"glow {SECRET}\n")
     write(server.vault, "bob", "notes/secret.md", f"What does glow? {SECRET}\n")
     reconcile(server.vault, "bob")
     return caller
@@ -86,7 +93,8 @@ class Route:
         return "{student_id}" in self.path
 
     def of(self, user_id: str) -> str:
-        return self.path.replace("{student_id}", user_id).replace("{rest:path}", "x")
+        open_parts = {"{student_id}": user_id, "{memory_id}": MEMORY_ID, "{rest:path}": "x"}
+        return re.sub("|".join(map(re.escape, open_parts)), lambda part: open_parts[part[0]], self.path)
 
 
 def routes(vault: Vault) -> list[Route]:
@@ -111,7 +119,8 @@ def files_of(vault: Vault, user_id: str = "") -> dict[Path, bytes]:
 
 
 def body_for(route: Route, **more: Any) -> dict[str, Any]:
-    return {} if route.method == "GET" else {"json": BODY | more}
+    fields = BODY | (OF_MEMORIES if "/memories" in route.path else {})
+    return {} if route.method == "GET" else {"json": fields | more}
 
 
 def test_the_routes_are_all_that_is_documented_and_more(server: Server) -> None:
@@ -129,8 +138,12 @@ def test_every_route_is_attacked_with_a_body_that_it_takes(server: Server, alice
             with server.vault.path("alice", "feedback.jsonl").open("a") as file:
                 file.write(json.dumps(waits | {"value": route.path}) + "\n")
             newest = list_suggestions(server.vault, "alice")[0].id
+            write(server.vault, "alice", f"memories/{MEMORY_ID}.md", f"what glows {route.path}\n")
+            waiting = prepare_deletion(server.vault, "alice", ids=[MEMORY_ID])
             body = body_for(route, commit=server.vault.history.commit_named("HEAD"), id=newest)
-            assert alice.raw(route.method, route.of("alice"), **body).status_code in (200, 201, 403), route
+            if "confirmCode" in body.get("json", {}):
+                body["json"]["confirmCode"] = waiting.code
+            assert alice.raw(route.method, route.of("alice"), **body).status_code in (200, 201, 202, 403), route
 
 
 def test_no_route_opens_with_another_users_token(server: Server, alice: Caller, bob: Caller) -> None:

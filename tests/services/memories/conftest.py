@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,7 +24,8 @@ class Home:
         return self.vault.root / "memory/alice"
 
     def names(self, folder: str = "memories") -> list[str]:
-        return sorted(path.name for path in (self.path / folder).glob("*"))
+        """Of the notes in a folder and those below it."""
+        return sorted(path.name for path in (self.path / folder).rglob("*.md"))
 
     def file(self, memory_id: str) -> MemoryFile:
         (found,) = memory_files(self.vault, "alice", [memory_id])
@@ -31,6 +33,11 @@ class Home:
 
     def log(self, limit: int = 20) -> list[LogEntry]:
         return self.vault.history.log(limit=limit)
+
+    def body(self, entry: LogEntry) -> str:
+        """The whole message of a commit."""
+        shown = ["git", "show", "-s", "--format=%B", entry.commit]
+        return subprocess.run(shown, cwd=self.vault.root, check=True, capture_output=True, encoding="utf-8").stdout
 
     def is_clean(self) -> bool:
         return not [*self.vault.history.uncommitted()]

@@ -88,12 +88,13 @@ def test_who_gives_it_more_time_at_the_last_moment_keeps_it(vault: Vault, home: 
 def test_a_name_that_the_archive_has_is_not_overwritten(vault: Vault, home: Home, clock: Clock) -> None:
     memory_id = store_memory(vault, "alice", "tea is nice")
     name = home.names()[0]
-    (home.path / "archive/memories").mkdir(parents=True)
-    (home.path / "archive/memories" / name).write_text("mine\n", encoding="utf-8")
+    folder = home.path / "archive/memories/2026-01"
+    folder.mkdir(parents=True)
+    (folder / name).write_text("mine\n", encoding="utf-8")
     clock.time += timedelta(days=8)
     assert expire_memories(vault, "alice") == (memory_id,)
     assert home.names("archive/memories") == sorted([name, name.replace(".md", "-2.md")])
-    assert (home.path / "archive/memories" / name).read_text("utf-8") == "mine\n"
+    assert (folder / name).read_text("utf-8") == "mine\n"
 
 
 def test_a_secret_that_is_withheld_is_not_committed_by_the_move(vault: Vault, home: Home, clock: Clock) -> None:

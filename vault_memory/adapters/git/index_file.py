@@ -144,20 +144,15 @@ class GitIndexFile:
         return int.from_bytes(self._data[start + 62 : start + 64], "big") if is_extended else 0
 
     def _find(self, name: bytes) -> int | None:
-        """Where the entry of a name starts. Each match is checked: ids hold arbitrary bytes, so it may be by chance.
+        """Where the entry of a name starts, of a path in conflict the first.
 
-        Who asks for many has all entries listed: that takes 2 ms for each thousand, and a search 10 us.
+        Who asks for many has all entries listed: that takes 2 ms for each thousand, and a search 0.1 ms.
         """
         self._searches += 1
         if self._searches > _MAX_SEARCHES:
             return self._listed().get(name)
-        at = self._data.find(name + b"\0", 12, self._end)
-        while at >= 0:
-            start = self._entry_before(at)
-            if start is not None and self._name(start) == name:
-                return start
-            at = self._data.find(name + b"\0", at + 1, self._end)
-        return None
+        start = self._position_for(name)
+        return start if start < self._end and self._name(start) == name else None
 
     def _listed(self) -> dict[bytes, int]:
         """The name and the start of every entry, in their order; of a path in conflict the first."""
@@ -196,7 +191,8 @@ class GitIndexFile:
         return start + (facts + len(self._name(start)) + 8) // 8 * 8
 
     def _position_for(self, name: bytes) -> int:
-        """Where a new name belongs: bisected down to a few entries, then walked. Entries start at every 8th byte."""
+        """Where a name belongs: bisected down to a few entries, then walked. Entries start at an 8th byte; what looks
+        like one is checked, as ids hold arbitrary bytes."""
         low, high = 12, self._end
         while high - low > 2048:
             middle = (low + high) // 2

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from vault_memory.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from vault_memory.adapters.index.base import FileState, Index, MemoryRow, Space, Stats
+    from vault_memory.adapters.index.base import FileState, Index, MemoryRow, Remains, Space, Stats, Traces
     from vault_memory.adapters.index.database import remove_index, vec_library
     from vault_memory.adapters.index.sqlite import SqliteIndex
 
@@ -15,9 +15,11 @@ __all__ = [
     "FileState",
     "Index",
     "MemoryRow",
+    "Remains",
     "Space",
     "SqliteIndex",
     "Stats",
+    "Traces",
     "remove_index",
     "vec_library",
 ]
@@ -28,9 +30,11 @@ __getattr__ = lazy_exports(
         "FileState": "base",
         "Index": "base",
         "MemoryRow": "base",
+        "Remains": "base",
         "Space": "base",
         "SqliteIndex": "sqlite",
         "Stats": "base",
+        "Traces": "base",
         "remove_index": "database",
         "vec_library": "database",
     },

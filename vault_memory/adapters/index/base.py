@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
@@ -68,6 +68,21 @@ class MemoryRow(NamedTuple):
         return self.until is None or self.until > at
 
 
+class Traces(NamedTuple):
+    """What of some files stands in an index: the ids of their chunks. An id is never used again."""
+
+    sources: tuple[str, ...]
+    chunk_ids: tuple[int, ...] = ()
+
+
+class Remains(NamedTuple):
+    """How much of some traces an index still holds: rows of their files, of their words, and vectors."""
+
+    files: int
+    words: int
+    vectors: int
+
+
 class Index(Protocol):
     """One scope's index. Safe to use from several threads and processes; every write is one transaction.
 
@@ -126,6 +141,14 @@ class Index(Protocol):
         """Remove these files and everything derived from them."""
         ...
 
+    def traces(self, sources: Collection[str]) -> Traces:
+        """What stands here of these files, to ask for its `remains` when they are removed."""
+        ...
+
+    def remains(self, traces: Traces) -> Remains:
+        """How much of what stood here is left, as the tables of files, words and vectors have it."""
+        ...
+
     def compact(self) -> None:
         """Join the pieces that many writes have left: every search must look through each of them."""
         ...
@@ -173,13 +196,30 @@ class Index(Protocol):
         """The typed memories, past ones too, the oldest first; those with these ids (None: all)."""
         ...
 
+    def kinds(self) -> dict[str, int]:
+        """How many files there are of each kind, without those in the archive."""
+        ...
+
     def active_memories(self, at: float) -> int:
         """How many typed memories are not past at a time, in seconds since 1970."""
         ...
 
-    def least_memories(self, at: float, limit: int) -> list[MemoryRow]:
-        """The `limit` memories that matter least of those that are not past then: of equally important ones the
-        oldest."""
+    def memories_over(self, at: float, most: int, limit: int) -> list[MemoryRow]:
+        """Of more than `most` memories that are not past then those too many that matter least, of equally important
+        ones the oldest; at most `limit` of them. It takes as long as `most`, or no time where there are not so many."""
+        ...
+
+    def latest_memories(self, at: float, limit: int) -> list[MemoryRow]:
+        """The newest memories that are not past then, the newest first."""
+        ...
+
+    def alike_memories(self, sketch: Sequence[int], at: float, limit: int) -> list[MemoryRow]:
+        """The memories that are not past then with the most numbers of a sketch (`core.memories.sketch`), the same
+        text first. Of the many with a common word only the newest are looked at, so it takes as long among many."""
+        ...
+
+    def memories_version(self) -> int:
+        """A number that is another one, in this process, when a typed memory has come, gone or changed."""
         ...
 
     def stats(self) -> Stats: ...

@@ -20,7 +20,7 @@ from vault_memory.adapters import private
 from vault_memory.core.text import tokens
 from vault_memory.errors import Busy, ForeignFile, IndexUnusable
 
-SCHEMA_VERSION = 6
+SCHEMA_VERSION = 7
 """Of the tables, and of what is read of a file into them."""
 VERSION = f"{SCHEMA_VERSION}.{tokens.VERSION}"
 """An index of another version is dropped and rebuilt from the files, never migrated."""
@@ -263,7 +263,10 @@ def vec_library() -> str:
 def _facts(connection: apsw.Connection) -> dict[str, str]:
     """The version of the index, and its home, as far as it names them."""
     try:
-        return {key: str(fact) for key, fact in rows(connection, "SELECT key, value FROM meta WHERE key <> 'chunks'")}
+        return {
+            key: str(fact)
+            for key, fact in rows(connection, "SELECT key, value FROM meta WHERE key NOT IN ('chunks', 'memories')")
+        }
     except apsw.SQLError:
         return {}
 

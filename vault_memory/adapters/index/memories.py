@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection
+from collections import Counter
+from collections.abc import Collection, Sequence
 from pathlib import PurePosixPath
 
 import apsw
@@ -11,30 +12,36 @@ import apsw
 from vault_memory.adapters.index.base import MemoryRow
 from vault_memory.adapters.index.database import rows, value
 from vault_memory.core.layout import ARCHIVE_DIR
-from vault_memory.core.memories import read
+from vault_memory.core.memories import SAMPLED, likeness, read, sketch
 from vault_memory.core.notes import Document
 
 KIND = "memory"
 _FOUND = (
     "SELECT source, memory_id, type, title, importance, created, expires, until FROM memories JOIN files USING(file_id)"
 )
-_ACTIVE = "(until IS NULL OR until > ?)"
+_ACTIVE = "((until IS NULL OR until > 0) AND (until IS NULL OR until > ?))"
+"""Not past at a time: the first half as the partial indexes have it, so that SQLite knows that they serve."""
+MAX_COMPARED = 32
+"""Of so many memories the sketches are compared."""
+MAX_OF_A_NUMBER = 32
+"""Of the memories with one number of a sketch the newest are looked at: thousands may have a common word."""
 
 
 def put(db: apsw.Connection, file_id: int, document: Document) -> None:
     """Replace what is known of the memory in a file; nothing for other kinds."""
+    db.execute("DELETE FROM memories WHERE file_id = ?", (file_id,))
     if document.kind != KIND:
-        db.execute("DELETE FROM memories WHERE file_id = ?", (file_id,))
         return
     path = PurePosixPath(document.source)
     memory = read(document.meta, "", path.stem)
     created, expires = (each.timestamp() if each else None for each in (memory.created_at, memory.expires_at))
     is_past = path.parts[0] == ARCHIVE_DIR or memory.superseded_by is not None
+    drawn = [] if is_past else sketch("\n".join(chunk.text for chunk in document.chunks))
     row = (memory.id, memory.type, memory.skill_id or "", memory.importance, created or 0.0, expires)
     db.execute(
-        "INSERT OR REPLACE INTO memories(file_id, memory_id, type, skill_id, importance, created, expires, until)"
-        " VALUES(?,?,?,?,?,?,?,?)",
-        (file_id, *row, 0.0 if is_past else expires),
+        "INSERT INTO memories(file_id, memory_id, type, skill_id, importance, created, expires, until, sketch)"
+        " VALUES(?,?,?,?,?,?,?,?,?)",
+        (file_id, *row, 0.0 if is_past else expires, json.dumps(drawn)),
     )
 
 
@@ -45,12 +52,46 @@ def find(db: apsw.Connection, ids: Collection[str] | None) -> list[MemoryRow]:
     return [MemoryRow(*row) for row in db.execute(f"{_FOUND}{only} ORDER BY created, source", asked)]
 
 
+def version(db: apsw.Connection) -> int:
+    """See `Index.memories_version`."""
+    sql = "SELECT group_concat(source || hex(content_hash)) FROM memories JOIN files USING(file_id)"
+    return hash(value(db, sql))
+
+
 def count_active(db: apsw.Connection, at: float) -> int:
     """See `Index.active_memories`."""
     return int(value(db, f"SELECT count(*) FROM memories WHERE {_ACTIVE}", (at,)))
 
 
-def least(db: apsw.Connection, at: float, limit: int) -> list[MemoryRow]:
-    """See `Index.least_memories`."""
+def over(db: apsw.Connection, at: float, most: int, limit: int) -> list[MemoryRow]:
+    """See `Index.memories_over`."""
+    if int(value(db, "SELECT value FROM meta WHERE key = 'memories'")) <= most:
+        return []  # with the past ones, whose number need not be known
+    counted = f"SELECT count(*) FROM (SELECT 1 FROM memories WHERE {_ACTIVE} LIMIT ?)"
+    too_many = int(value(db, counted, (at, most + limit))) - most
     sql = f"{_FOUND} WHERE {_ACTIVE} ORDER BY importance, created, source LIMIT ?"
+    return [MemoryRow(*row) for row in rows(db, sql, (at, too_many))] if too_many > 0 else []
+
+
+def latest(db: apsw.Connection, at: float, limit: int) -> list[MemoryRow]:
+    """See `Index.latest_memories`."""
+    sql = f"{_FOUND} WHERE {_ACTIVE} ORDER BY created DESC, source DESC LIMIT ?"
     return [MemoryRow(*row) for row in rows(db, sql, (at, limit))]
+
+
+def alike(db: apsw.Connection, numbers: Sequence[int], at: float, limit: int) -> list[MemoryRow]:
+    """See `Index.alike_memories`."""
+    shared: Counter[int] = Counter()
+    newest = "SELECT file_id FROM sketches WHERE number = ? ORDER BY file_id DESC LIMIT ?"
+    for place, number in enumerate(numbers):
+        for (file_id,) in rows(db, newest, (number, MAX_OF_A_NUMBER)):
+            shared[file_id] += 1 if place else len(numbers)
+    most = [file_id for file_id, _ in sorted(shared.items(), key=lambda each: (-each[1], -each[0]))[:MAX_COMPARED]]
+    drawn = f"SELECT sketch FROM memories WHERE file_id = ? AND {_ACTIVE}"
+    found = []
+    for file_id in most:
+        for (held,) in rows(db, drawn, (file_id, at)):
+            if (alike := likeness(numbers, json.loads(held))) >= SAMPLED:
+                found.append((alike, file_id))
+    best = sorted(found, reverse=True)[:limit]
+    return [MemoryRow(*row) for _, file_id in best for row in rows(db, f"{_FOUND} WHERE file_id = ?", (file_id,))]

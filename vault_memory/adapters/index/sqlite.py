@@ -15,11 +15,12 @@ from pathlib import Path
 import apsw
 
 from vault_memory.adapters.embedding import HTTP, OFFLINE, Embedder, Vector
-from vault_memory.adapters.index import database, judging, memories, vectors, words
-from vault_memory.adapters.index.base import FileState, MemoryRow, Space, Stats
+from vault_memory.adapters.index import database, judging, memories, removal, vectors, words
+from vault_memory.adapters.index.base import FileState, MemoryRow, Remains, Space, Stats, Traces
 from vault_memory.adapters.index.database import Refuse, rows, value
 from vault_memory.adapters.index.outgoing import OutgoingTexts
 from vault_memory.adapters.scan import Stamp
+from vault_memory.core.layout import ARCHIVE_DIR
 from vault_memory.core.notes import Chunk, Document, Resume, Segment
 from vault_memory.core.ranking import Candidates, Filter, Knowledge
 from vault_memory.core.text import QueryTerms, tokens
@@ -121,6 +122,15 @@ class SqliteIndex:
     def remove(self, sources: Iterable[str]) -> None:
         with self._open() as db, db:
             db.executemany("DELETE FROM files WHERE source = ?", ((source,) for source in sources))
+            removal.forget_probes(db)
+
+    def traces(self, sources: Collection[str]) -> Traces:
+        with self._open() as db, _one_state(db):
+            return removal.traces(db, sources)
+
+    def remains(self, traces: Traces) -> Remains:
+        with self._open() as db, _one_state(db):
+            return removal.remains(db, traces)
 
     def compact(self) -> None:
         with self._open() as db:
@@ -270,13 +280,30 @@ class SqliteIndex:
         with self._open() as db:
             return memories.find(db, ids)
 
+    def kinds(self) -> dict[str, int]:
+        with self._open() as db:
+            sql = "SELECT kind, count(*) FROM files WHERE source NOT GLOB ? GROUP BY kind"
+            return dict(rows(db, sql, (f"{ARCHIVE_DIR}/*",)))
+
+    def memories_version(self) -> int:
+        with self._open() as db:
+            return memories.version(db)
+
     def active_memories(self, at: float) -> int:
         with self._open() as db:
             return memories.count_active(db, at)
 
-    def least_memories(self, at: float, limit: int) -> list[MemoryRow]:
+    def memories_over(self, at: float, most: int, limit: int) -> list[MemoryRow]:
         with self._open() as db:
-            return memories.least(db, at, limit)
+            return memories.over(db, at, most, limit)
+
+    def latest_memories(self, at: float, limit: int) -> list[MemoryRow]:
+        with self._open() as db:
+            return memories.latest(db, at, limit)
+
+    def alike_memories(self, sketch: Sequence[int], at: float, limit: int) -> list[MemoryRow]:
+        with self._open() as db:
+            return memories.alike(db, sketch, at, limit)
 
     # -- search --------------------------------------------------------------------------------------------------------
 

@@ -77,9 +77,10 @@ def condition(db: apsw.Connection, only: Filter) -> Condition:
         types = ",".join("?" * len(only.memory_types))
         tests.append(f"file_id IN (SELECT file_id FROM memories WHERE type IN ({types}))")
         values.extend(only.memory_types)
-    if only.skill_id is not None:
-        tests.append("file_id IN (SELECT file_id FROM memories WHERE skill_id = ?)")
-        values.append(only.skill_id)
+    if only.skills is not None:
+        skills = ",".join("?" * len(only.skills))
+        tests.append(f"file_id IN (SELECT file_id FROM memories WHERE skill_id IN ({skills}))")
+        values.extend(only.skills)
     past = "SELECT file_id FROM memories WHERE until <= ?"
     has_past = only.at is not None and value(db, f"{past} LIMIT 1", (only.at,)) is not None
     if not tests and has_past:  # they are few beside all that may answer

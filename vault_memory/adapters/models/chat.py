@@ -11,6 +11,7 @@ from email.utils import parsedate_to_datetime
 from typing import Any
 from urllib.parse import urlsplit
 
+from vault_memory.adapters.models.key import key_of
 from vault_memory.errors import EndpointError
 
 MAX_ATTEMPTS = 4
@@ -33,37 +34,38 @@ class _TemporaryFailure(Exception):
 class ChatModel:
     """One model at one endpoint. `base_url` is the endpoint's address without `/chat/completions`.
 
-    `key_env` names the environment variable that holds the key ("": no key). `timeout_s` limits a whole `complete`, its
-    attempts and pauses included.
+    `key_env` names the environment variable that holds the key, `key_file` a file with it ("": no key). `timeout_s`
+    limits a whole `complete`, its attempts and pauses included.
     """
 
     base_url: str
     model: str
     key_env: str = ""
+    key_file: str = ""
     timeout_s: float = 20.0
     max_tokens: int = 2048
     temperature: float = 0.0
     environ: Mapping[str, str] = field(default_factory=lambda: os.environ, repr=False)
     sleep: Callable[[float], None] = field(default=time.sleep, repr=False)
 
-    def complete(self, messages: Sequence[Mapping[str, str]], schema: Mapping[str, Any]) -> str:
-        """The model's response to `messages` ({role, content}), requested as JSON of that schema; not checked here.
+    def complete(self, messages: Sequence[Mapping[str, str]], schema: Mapping[str, Any] | None) -> str:
+        """The model's response to `messages` ({role, content}), requested as JSON of that schema (None: as text); not
+        checked here.
 
         Tries again after a lost connection, 429 and 5xx while time is left. Raises `EndpointError`, whose message names
         the endpoint and never holds the key or what was sent.
         """
         self._check_settings()
         deadline = time.monotonic() + self.timeout_s
-        body = {
+        body: dict[str, Any] = {
             "model": self.model,
             "messages": list(messages),
             "max_tokens": self.max_tokens,
             "temperature": self.temperature,
-            "response_format": {
-                "type": "json_schema",
-                "json_schema": {"name": "answer", "strict": True, "schema": schema},
-            },
         }
+        if schema is not None:
+            form = {"name": "answer", "strict": True, "schema": schema}
+            body["response_format"] = {"type": "json_schema", "json_schema": form}
         headers = self._headers()
         for attempt in range(MAX_ATTEMPTS):
             try:
@@ -99,10 +101,11 @@ class ChatModel:
     def _refusal(self, status: int, retry_after: str) -> Exception:
         if status == 429 or status >= 500:
             return _TemporaryFailure(f"answered {status}", _seconds(retry_after))
+        named = self.key_env or self.key_file
         hints = {
-            401: f"check the key in {self.key_env}"
-            if self.key_env
-            else "it needs a key: name its environment variable in llm.key_env",
+            401: f"check the key in {named}"
+            if named
+            else "it needs a key: llm.key_env or llm.key_file says where it is",
             403: "the key may not use this model",
             404: "check llm.base_url and llm.model",
         }
@@ -122,14 +125,8 @@ class ChatModel:
         return content
 
     def _headers(self) -> dict[str, str]:
-        if not self.key_env:
-            return {}
-        key = self.environ.get(self.key_env, "").strip()
-        if not key:
-            raise EndpointError(f"the environment variable {self.key_env} holds no key: set it, or clear llm.key_env")
-        if not key.isascii() or not key.isprintable():
-            raise EndpointError(f"the key in the environment variable {self.key_env} must be printable ASCII")
-        return {"Authorization": f"Bearer {key}"}
+        key = key_of(self.key_env, self.key_file, self.environ)
+        return {"Authorization": f"Bearer {key}"} if key else {}
 
     def _check_settings(self) -> None:
         if not self.base_url or not self.model:

@@ -22,6 +22,8 @@ Name = Literal[
     "relevant-memories",
     "recent-activity",
     "active-skill",
+    "context-summary",
+    "recalled-memories",
     "conversation-history",
     "user-request",
 ]
@@ -30,13 +32,15 @@ MEMORY_TAG = "vault-memory"
 """The tag around the memory that the proxy puts into a client's request."""
 _UNTAGGED = ("soul", "agents")
 """The vault's own instructions to the model; they are not data and have no tag."""
-_STABLE = ("soul", "agents", "user-profile", "active-skill")
-"""Sections that seldom change between turns: they make the system message, which a provider's prompt cache keeps."""
+_SYSTEM = ("soul", "agents", "user-profile", "active-skill", "context-summary", "recalled-memories")
+"""The sections of the system message. What seldom changes between turns comes first, for a provider's prompt cache."""
 _CUT_ORDER: tuple[tuple[Name, Literal["first", "last"], float], ...] = (
     ("user-profile", "last", 2 / 3),
     ("recent-activity", "first", 0),
     ("conversation-history", "first", 0),
     ("relevant-memories", "last", 0),
+    ("recalled-memories", "last", 0),
+    ("context-summary", "last", 0),
     ("active-skill", "last", 0),
     ("user-profile", "last", 0),
     ("agents", "last", 0),
@@ -167,11 +171,12 @@ def as_text(sections: Sequence[Section], language: str) -> str:
 def as_messages(
     sections: Sequence[Section], history: Sequence[tuple[str, str]], request: str, language: str
 ) -> list[dict[str, str]]:
-    """The prompt as chat messages: the stable sections, the turns, then the request with what was recalled for it.
+    """The prompt as chat messages: the sections of the system message, the turns, then the request with the passages
+    that bear on it.
 
     `history` is (person, assistant) for each turn, oldest first; `request` is the person's words, unchanged.
     """
-    system = [section.text for section in sections if section.name in _STABLE]
+    system = [section.text for section in sections if section.name in _SYSTEM]
     now = [section.text for section in sections if section.name in ("relevant-memories", "recent-activity")]
     messages = [{"role": "system", "content": "\n\n".join([*system, closing(language)])}]
     for person, assistant in history:

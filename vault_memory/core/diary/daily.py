@@ -11,13 +11,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 
-from vault_memory.core.diary.labels import DONE, LEARNED, colon, ended, is_same, quoted
+from vault_memory.core.diary.labels import DONE, LEARNED, REMEMBERED, colon, ended, is_same, quoted
 from vault_memory.core.notes import entries, journal
 from vault_memory.core.profile import LOCALES
 from vault_memory.core.text import one_line, tokens
 
 MAX_ENTRY_TOKENS = 350
 """So much of an entry is one chunk of the index, with room for an outcome and a remark: a search returns all of it."""
+MAX_REMEMBERED_CHARS = 60
+"""How much of a memory is told."""
 SAME_TALK = timedelta(minutes=30)
 """A request whose conversation nobody has named goes on with the one before if it follows within this time."""
 SAME_TASK = timedelta(minutes=10)
@@ -31,8 +33,8 @@ class Request:
 
     `words` are the message's, of which the beginning is quoted, `source` is the turn's place
     (`conversations/2026-01-30.jsonl:12`), and `conversation` its digest ("": nobody has named it). `came` is what came
-    of it, in words ("": not known yet), `learned` are the summaries of the preferences that it set, and `reflection` is
-    what was thought of it afterwards, in a line.
+    of it, in words ("": not known yet), `learned` are the summaries of the preferences that it set, `reflection` is
+    what was thought of it afterwards, in a line, and `remembered` is what of it became typed memories.
     """
 
     at: datetime
@@ -43,6 +45,7 @@ class Request:
     came: str = ""
     learned: Sequence[str] = ()
     reflection: str = ""
+    remembered: Sequence[str] = ()
 
 
 def title(day: date) -> str:
@@ -133,6 +136,8 @@ def _head(request: Request, locale: str) -> str:
 def _line(request: Request, locale: str) -> str:
     head, thought = _head(request, locale), _shown(quoted(request.reflection))
     told = f"{entries.PART}{journal.reflection_bullet(thought, locale)}" if thought else ""
+    if kept := _shown("；".join(quoted(each, MAX_REMEMBERED_CHARS) for each in request.remembered)):
+        told += f"{entries.PART}{REMEMBERED[LOCALES.index(locale)]}{colon(locale)}{kept}"
     return _completed(f"{head}{told}{entries.PART}{request.source}", head, request, locale)
 
 

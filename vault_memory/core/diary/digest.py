@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from vault_memory.core.diary.daily import SAME_TALK
-from vault_memory.core.diary.labels import LEARNED, MODULE, quoted
+from vault_memory.core.diary.labels import LEARNED, MODULE, REMEMBERED, quoted
 from vault_memory.core.notes import entries
 
 MAX_REQUESTS = 6
@@ -88,7 +88,9 @@ class _Talk:
                 self._learn(learned)
             else:
                 said = request.said
-            self._ask(said)
+            before, _, end = said.rpartition(entries.PART)
+            remembered = _FACT.match(f"- {end}")  # the request's own words again
+            self._ask(before if remembered and remembered[1] in REMEMBERED else said)
             self.last = int(request.time[:2]) * 60 + int(request.time[3:])
         elif fact and fact[1] in entries.REQUEST:
             self._ask(f" {fact[2]}")

@@ -11,6 +11,7 @@ MAX_QUOTED_CHARS = 150
 MODULE = ("模組", "模块", "Module")
 RESULT = ("結果", "结果", "Result")
 LEARNED = ("萃取偏好", "提取偏好", "Preferences")
+REMEMBERED = ("記住", "记住", "Remembered")
 SUCCESS, FAILURE, DONE = ("成功", "成功", "success"), ("失敗", "失败", "failure"), ("完成", "完成", "done")
 OUTCOMES = (SUCCESS, FAILURE, DONE)
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 
 from vault_memory.core import reading
-from vault_memory.core.diary.labels import DONE, FAILURE, MODULE, RESULT, colon, ended, is_same, quoted
+from vault_memory.core.diary.labels import DONE, FAILURE, MODULE, RESULT, SUCCESS, colon, ended, is_same, quoted
 from vault_memory.core.notes import entries
 from vault_memory.core.profile import LOCALES
 from vault_memory.core.text import one_line
@@ -78,8 +78,16 @@ def told(lines: list[str]) -> tuple[str, str]:
     return _value(lines, entries.TASK), _value(lines, RESULT)
 
 
+def completed(text: str) -> int:
+    """How many tasks of MEMORY.md have ended well, as far as it says."""
+    return sum(map(text.count, _ENDED_WELL))
+
+
 _OPEN = [f"- {RESULT[n]}{colon(locale)}{DONE[n]}" for n, locale in enumerate(LOCALES)]
 """What an entry says in each locale while nobody has said how its task ended."""
+_ENDED_WELL = {
+    f"- {RESULT[n]}{colon(locale)}{words[n]}\n" for n, locale in enumerate(LOCALES) for words in (SUCCESS, DONE)
+}
 
 
 def _appended(text: str, at: datetime, lines: list[str]) -> str:

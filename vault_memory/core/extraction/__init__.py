@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from vault_memory.core.extraction.judge.hearing import explain, extract, problem, why_nothing
     from vault_memory.core.extraction.lexicon import Lexicon, load_lexicon, problem_with
     from vault_memory.core.extraction.rules import (
+        INCIDENTAL,
         HeardTurn,
         asks_to_be_left_out,
         extract_by_rules,
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Clause",
     "HeardTurn",
+    "INCIDENTAL",
     "Lexicon",
     "asks_to_be_left_out",
     "explain",
@@ -45,6 +47,7 @@ __getattr__ = lazy_exports(
     {
         "Clause": "clauses",
         "HeardTurn": "rules",
+        "INCIDENTAL": "rules",
         "Lexicon": "lexicon",
         "asks_to_be_left_out": "rules",
         "explain": "judge.hearing",

@@ -113,8 +113,8 @@ def messages(user_msg: str, assistant_msg: str, existing: Mapping[str, str | lis
     """The request: instructions, and the turn as JSON, without secrets and private facts."""
     turn = {
         "profile": {key: shown for key in KEYS if (shown := _shown_value(existing.get(key)))},
-        "reply": _without_secrets(assistant_msg[: 10 * MAX_REPLY_CHARS])[:MAX_REPLY_CHARS],
-        "message": _without_secrets(_ends(user_msg)),
+        "reply": without_secrets(assistant_msg[: 10 * MAX_REPLY_CHARS])[:MAX_REPLY_CHARS],
+        "message": without_secrets(both_ends(user_msg)),
     }
     return [
         {"role": "system", "content": _INSTRUCTIONS.format(values="\n".join(map(_describe, KEYS)))},
@@ -130,10 +130,7 @@ def is_worth_asking(user_msg: str) -> bool:
 
 def parse(response: str) -> list[Signal]:
     """The signals of a response that follows `SCHEMA`, with or without a Markdown fence; else `ValueError`."""
-    bare = response.strip()
-    if bare.startswith("```") and bare.endswith("```") and len(bare) >= 6:
-        bare = bare[3:-3].removeprefix("json")
-    data = reading.json_value(bare)
+    data = json_in(response)
     if not isinstance(data, dict) or set(data) != {"changes"} or not isinstance(data["changes"], list):
         raise ValueError("the response must be an object with one list, 'changes'")
     if len(data["changes"]) > MAX_CHANGES:
@@ -147,7 +144,7 @@ def grounded(
     """The signals that the message supports, with quotes as the person wrote them and names in canonical spelling."""
     if not is_worth_asking(user_msg):
         return []
-    message = read(_without_secrets(user_msg), lexicon)
+    message = read(without_secrets(user_msg), lexicon)
     spoken = clauses(message, lexicon)
     kept: dict[tuple[str, str], Signal] = {}
     for signal in signals:
@@ -155,6 +152,14 @@ def grounded(
             value = "" if FIELDS[supported.key].form == "scalar" else comparable(supported.value)
             kept.setdefault((supported.key, value), supported)
     return list(kept.values())
+
+
+def json_in(response: str) -> Any:
+    """The JSON of a response, with or without a Markdown fence; else `ValueError`."""
+    bare = response.strip()
+    if bare.startswith("```") and bare.endswith("```") and len(bare) >= 6:
+        bare = bare[3:-3].removeprefix("json")
+    return reading.json_value(bare)
 
 
 def _signal(item: Any) -> Signal:
@@ -182,7 +187,7 @@ def _ground(
         return None
     if signal.op != "remove" and row.values and signal.value not in row.values:
         return None
-    span = _find(signal.quote, message.speech)
+    span = find_quote(signal.quote, message.speech)
     if span is None or is_private(message.written[slice(*span)]) or is_private(signal.value):
         return None
     inside = [clause for clause in spoken if clause.start < span[1] and clause.end > span[0]]
@@ -194,7 +199,7 @@ def _ground(
     return Signal(signal.key, signal.op, value, signal.strength, quote.strip()) if value else None
 
 
-def _find(quote: str, speech: str) -> tuple[int, int] | None:
+def find_quote(quote: str, speech: str) -> tuple[int, int] | None:
     """Start and end of a quote in the speech; blanks and punctuation between its words may differ."""
     letters = re.findall(r"[^\W_]", fold(quote))
     if not 2 <= len(letters) <= MAX_QUOTE_LETTERS:
@@ -236,22 +241,22 @@ def _consists_of(value: str, speech: str) -> bool:
     )
 
 
-def _ends(message: str) -> str:
+def both_ends(message: str) -> str:
     """The two ends of a long message, which the rules read too; the middle is mostly pasted text."""
     if len(message) <= HEAD_CHARS + TAIL_CHARS:
         return message
     return f"{message[:HEAD_CHARS]}\n…\n{message[-TAIL_CHARS:]}"
 
 
-def _without_secrets(text: str) -> str:
+def without_secrets(text: str) -> str:
     """The text without secrets and private facts."""
     return without_private(redact(text).text)[0]
 
 
 def _shown_value(value: str | list[str] | None) -> str | list[str]:
     if isinstance(value, str):
-        return value if _without_secrets(value) == value else ""
-    return [member for member in value or [] if _without_secrets(member) == member]
+        return value if without_secrets(value) == value else ""
+    return [member for member in value or [] if without_secrets(member) == member]
 
 
 def _describe(key: str) -> str:

@@ -23,7 +23,7 @@ from vault_memory.core.text import fold, lazily
 MAX_QUOTE_CHARS = 120
 """Most of a clause that is kept as the reason."""
 _FREE_TEXT = ("current_projects", "recent_topics", "weaknesses", "strengths", "note")
-_INCIDENTAL = ("recent_topics", *skills.TECHNOLOGY_LISTS)
+INCIDENTAL = ("recent_topics", *skills.TECHNOLOGY_LISTS)
 """A note may name one of these and stay a note."""
 NOTHING_STORED: Mapping[str, str | list[str]] = MappingProxyType({})
 
@@ -102,7 +102,7 @@ def signals_of(turn: HeardTurn) -> list[Signal]:
             removed = {signal.key: signal.value for signal in removals}
             signals = [s for s in signals if not _names_what_goes(s, removed, sentence, lexicon)] + removals
         previous = message.written[start : end + 1]
-        incidental = all(signal.strength == "observed" and signal.key in _INCIDENTAL for signal in signals)
+        incidental = all(signal.strength == "observed" and signal.key in INCIDENTAL for signal in signals)
         note = topics.note(sentence, message, lexicon, has_signals=bool(signals)) if incidental else None
         if not signals and not note and topics.only_asks_to_remember(sentence[-1].text, lexicon):
             if len(sentence) == 1:

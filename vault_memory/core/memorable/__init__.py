@@ -1,5 +1,6 @@
 """What a turn says that is worth a memory: likes and dislikes, facts about the person, decisions and lessons
-(`memorable`). By rules, offline, on the clauses that `core/extraction` reads."""
+(`memorable`); and what it asks to be forgotten (`to_forget`). By rules, offline, on the clauses that `core/extraction`
+reads."""
 
 from __future__ import annotations
 
@@ -8,11 +9,20 @@ from typing import TYPE_CHECKING
 from vault_memory.lazy import lazy_exports
 
 if TYPE_CHECKING:
+    from vault_memory.core.memorable.forgetting import Forget, to_forget
     from vault_memory.core.memorable.kinds import Kind
     from vault_memory.core.memorable.turns import MAX_CONTENT_CHARS, Memorable, memorable
 
-__all__ = ["Kind", "MAX_CONTENT_CHARS", "Memorable", "memorable"]
+__all__ = ["Forget", "Kind", "MAX_CONTENT_CHARS", "Memorable", "memorable", "to_forget"]
 
 __getattr__ = lazy_exports(
-    __name__, {"Kind": "kinds", "MAX_CONTENT_CHARS": "turns", "Memorable": "turns", "memorable": "turns"}
+    __name__,
+    {
+        "Forget": "forgetting",
+        "Kind": "kinds",
+        "MAX_CONTENT_CHARS": "turns",
+        "Memorable": "turns",
+        "memorable": "turns",
+        "to_forget": "forgetting",
+    },
 )

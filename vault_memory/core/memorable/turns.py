@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 
 from vault_memory.core.extraction import Clause, HeardTurn, Lexicon, load_lexicon, read_turn
+from vault_memory.core.memorable.forgetting import asks_to_forget
 from vault_memory.core.memorable.kinds import Kind, announces, kind_of, opening
 from vault_memory.core.privacy import is_private, names_a_contact, redact
 from vault_memory.core.text import one_line
@@ -53,7 +54,10 @@ def memorable(user_msg: str, assistant_msg: str = "", lexicon: Lexicon | None = 
     found: dict[str, Memorable] = {}
     clauses = (_with_what_it_quotes(clause, turn) for clause in turn.clauses)
     for _, group in groupby(clauses, key=lambda clause: clause.sentence):
-        for each in _of_sentence(list(group), user_msg, turn):
+        sentence = list(group)
+        if any(asks_to_forget(clause, lexicon) for clause in sentence):
+            continue
+        for each in _of_sentence(sentence, user_msg, turn):
             found.setdefault(each.content, each)
     return list(found.values())
 

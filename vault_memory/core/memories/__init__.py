@@ -8,28 +8,39 @@ from typing import TYPE_CHECKING
 from vault_memory.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from vault_memory.core.memories import categories, word_lists
-    from vault_memory.core.memories.making import changed, checked_type, new_id, new_memory
+    from vault_memory.core.memories import categories, merging, word_lists
+    from vault_memory.core.memories.lasting import (
+        SAID_PREFIX,
+        SAID_TTL_DAYS,
+        is_of_conversation,
+        is_said,
+        reinforced,
+        why_lasting,
+    )
+    from vault_memory.core.memories.making import changed, checked_type, merged, new_id, new_memory
     from vault_memory.core.memories.note import (
-        ARCHIVED,
         DEFAULT_IMPORTANCE,
         FOLDER,
         TYPES,
         Memory,
         decode,
         encode,
-        file_name,
         properties_of,
         read,
+        source_of,
         with_properties,
     )
+    from vault_memory.core.memories.overlap import SAMPLED, SIMILAR, is_another_case, is_same, likeness, overlap, sketch
     from vault_memory.core.memories.scoring import Score, score
 
 __all__ = [
-    "ARCHIVED",
     "DEFAULT_IMPORTANCE",
     "FOLDER",
     "Memory",
+    "SAMPLED",
+    "SIMILAR",
+    "SAID_PREFIX",
+    "SAID_TTL_DAYS",
     "Score",
     "TYPES",
     "categories",
@@ -37,12 +48,23 @@ __all__ = [
     "checked_type",
     "decode",
     "encode",
-    "file_name",
+    "source_of",
+    "is_another_case",
+    "is_same",
+    "merging",
+    "likeness",
+    "merged",
+    "is_of_conversation",
+    "is_said",
     "new_id",
     "new_memory",
+    "overlap",
     "properties_of",
     "read",
+    "reinforced",
     "score",
+    "sketch",
+    "why_lasting",
     "with_properties",
     "word_lists",
 ]
@@ -50,22 +72,35 @@ __all__ = [
 __getattr__ = lazy_exports(
     __name__,
     {
-        "ARCHIVED": "note",
         "DEFAULT_IMPORTANCE": "note",
         "FOLDER": "note",
         "Memory": "note",
+        "SAMPLED": "overlap",
+        "SIMILAR": "overlap",
+        "SAID_PREFIX": "lasting",
+        "SAID_TTL_DAYS": "lasting",
         "Score": "scoring",
         "TYPES": "note",
         "changed": "making",
         "checked_type": "making",
         "decode": "note",
         "encode": "note",
-        "file_name": "note",
+        "source_of": "note",
+        "is_another_case": "overlap",
+        "is_same": "overlap",
+        "likeness": "overlap",
+        "merged": "making",
+        "is_of_conversation": "lasting",
+        "is_said": "lasting",
         "new_id": "making",
         "new_memory": "making",
+        "overlap": "overlap",
         "properties_of": "note",
         "read": "note",
+        "reinforced": "lasting",
         "score": "scoring",
+        "sketch": "overlap",
+        "why_lasting": "lasting",
         "with_properties": "note",
     },
 )

@@ -24,7 +24,7 @@ _PREFIX = re.compile(r"[a-z][a-z0-9]{0,19}")
 def new_id(prefix: str, at: datetime, random: str) -> str:
     """`mem_1769753100000_a1b2c3`. Raises `UsageError` for a prefix that is no short word."""
     if not _PREFIX.fullmatch(prefix):
-        raise UsageError(f"the prefix of a memory's id is a short word such as mem or task, not {prefix!r}")
+        raise UsageError(f"the prefix of a memory's id is a short word such as mem or task, not {_shown(prefix)}")
     return f"{prefix}_{int(at.timestamp() * 1000)}_{random}"
 
 
@@ -55,12 +55,12 @@ def new_memory(
         skill_id=_checked_name("skill_id", skill_id) if skill_id is not None else None,
         source=_checked_name("source", source) if source else "",
         created_at=at,
-        metadata=_checked_metadata(without_surrogates(dict(metadata or {}))),
+        metadata=_checked_metadata(metadata or {}),
     )
     made = changed(
         memory,
         at,
-        memory_type=memory_type,
+        memory_type=checked_type(memory_type),
         title=title or content.split("\n", 1)[0],
         tags=tags,
         importance=importance,
@@ -100,17 +100,38 @@ def changed(
     return found
 
 
+def merged(new: Memory, old: Memory, content: str, memory_id: str, at: datetime) -> Memory:
+    """The memory that takes the place of two that say the same, with this content: of the old one's type and the
+    greater importance, with the tags and properties of both; it lives as long as the one that lives longer."""
+    ends = [each.expires_at for each in (new, old)]
+    memory = replace(
+        old,
+        id=memory_id,
+        content=content,
+        skill_id=new.skill_id or old.skill_id,
+        source=new.source or old.source,
+        created_at=at,
+        expires_at=None if None in ends else max(end for end in ends if end),
+        supersedes=f"{old.id}, {new.id}",
+        metadata={**old.metadata, **new.metadata},
+        problems=(),
+    )
+    title = content.split("\n", 1)[0]
+    importance = max(new.importance, old.importance)
+    return changed(memory, at, title=title, tags=[*old.tags, *new.tags], importance=importance)
+
+
 def checked_type(memory_type: str) -> str:
     """The type, if there is one of that name. Raises `UsageError`."""
     if memory_type not in TYPES:
-        raise UsageError(f"the type of a memory is one of {', '.join(TYPES)}, not {memory_type!r}")
+        raise UsageError(f"the type of a memory is one of {', '.join(TYPES)}, not {_shown(memory_type)}")
     return memory_type
 
 
 def _checked_importance(importance: float) -> float:
     found = fraction(importance)
     if found is None:
-        raise UsageError(f"the importance of a memory is a number from 0 to 1, not {importance!r}")
+        raise UsageError(f"the importance of a memory is a number from 0 to 1, not {_shown(importance)}")
     return found
 
 
@@ -118,23 +139,26 @@ def _checked_ttl_days(ttl_days: float) -> float:
     is_number = isinstance(ttl_days, (int, float)) and not isinstance(ttl_days, bool)
     if not is_number or not 1 <= ttl_days <= MAX_TTL_DAYS:
         raise UsageError(
-            f"ttl_days is 1 to {MAX_TTL_DAYS:,} days, or None for a memory that does not expire, not {ttl_days!r}"
+            f"ttl_days is 1 to {MAX_TTL_DAYS:,} days, or None for a memory that does not expire, not {_shown(ttl_days)}"
         )
     return ttl_days
 
 
 def _checked_metadata(metadata: Mapping[str, Any]) -> dict[str, Any]:
     """Further properties, which are flat: texts, numbers, truth values and lists of these. Raises `UsageError`."""
+    if not isinstance(metadata, Mapping):
+        raise UsageError(f"metadata is a mapping of names to values, not {_shown(metadata)}")
+    metadata = without_surrogates(dict(metadata))
     for key, value in metadata.items():
         if not isinstance(key, str) or not key.strip() or len(key) > MAX_NAME_CHARS or key != one_line(key):
-            raise UsageError(f"a key of metadata is a short text on one line, not {key!r}")
+            raise UsageError(f"a key of metadata is a short text on one line, not {_shown(key)}")
         if key in PROPERTIES:
             raise UsageError(f"metadata may not have {key!r}: it is a property of the memory itself")
         values = value if isinstance(value, (list, tuple)) else [value]
         if not all(isinstance(each, (str, int, float, bool)) for each in values):
             raise UsageError(
                 f"metadata {key!r} is a text, a number, a truth value or a list of these, so that a person can edit "
-                f"it; it may not be {value!r}"
+                f"it; it may not be {_shown(value)}"
             )
     return {key: list(value) if isinstance(value, tuple) else value for key, value in metadata.items()}
 
@@ -145,5 +169,11 @@ def _tag(tag: str) -> str:
 
 def _checked_name(name: str, value: str) -> str:
     if not isinstance(value, str) or not value.strip() or len(value) > MAX_NAME_CHARS or value != one_line(value):
-        raise UsageError(f"{name} is a text on one line of at most {MAX_NAME_CHARS} characters, not {value!r}")
+        raise UsageError(f"{name} is a text on one line of at most {MAX_NAME_CHARS} characters, not {_shown(value)}")
     return str(without_surrogates(value))
+
+
+def _shown(value: Any) -> str:
+    """A wrong value as a message has it."""
+    text = repr(value)
+    return text if len(text) <= MAX_NAME_CHARS else f"{text[:MAX_NAME_CHARS]}…"

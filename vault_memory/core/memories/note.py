@@ -10,7 +10,7 @@ import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import date, datetime
 from typing import Any
 
 from vault_memory.core.notes import note
@@ -18,7 +18,6 @@ from vault_memory.core.text import normalize, one_line
 from vault_memory.errors import UsageError
 
 FOLDER = "memories"
-ARCHIVED = "archive/memories"
 TYPES = ("decision", "pattern", "bugfix", "lesson", "feature", "note", "insight", "preference", "fact")
 DEFAULT_IMPORTANCE = 0.5
 MAX_SLUG_CHARS = 40
@@ -30,8 +29,10 @@ _NO_WORD = re.compile(r"[\W_]+")
 @dataclass(frozen=True, kw_only=True)
 class Memory:
     """One memory. `importance` is 0 to 1; without `expires_at` it is permanent; times have an offset, and are None
-    where the note does not say. `source` says where it comes from, `conversations/2026-01-30.jsonl:12`. `supersedes`
-    and `superseded_by` are ids. `problems` says in words what of the note could not be understood."""
+    where the note does not say. `source` says where it comes from, `conversations/2026-01-30.jsonl:12`. `said_on`
+    are the days (`2026-01-30`) on which its person said it in conversation, `reinforced_at` is when its time began
+    anew. `supersedes` and `superseded_by` are ids. `problems` says in words what of the note could not be understood.
+    """
 
     id: str
     content: str
@@ -45,6 +46,8 @@ class Memory:
     expires_at: datetime | None = None
     access_count: int = 0
     last_accessed_at: datetime | None = None
+    said_on: tuple[str, ...] = ()
+    reinforced_at: datetime | None = None
     supersedes: str | None = None
     superseded_by: str | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict)
@@ -68,6 +71,13 @@ def file_name(memory: Memory) -> str:
     """The name of the memory's note: its id, and a few words for a person."""
     slug = _NO_WORD.sub("-", normalize("NFC", memory.title).lower())[:MAX_SLUG_CHARS].strip("-")
     return f"{memory.id}-{slug}.md" if slug else f"{memory.id}.md"
+
+
+def source_of(memory: Memory) -> str:
+    """Where a new memory's note lies in its user's folder: in that of its month. A commit names all files of a folder
+    in which it changes one, so no folder may grow with all that is ever remembered."""
+    month = f"{memory.created_at:%Y-%m}/" if memory.created_at else ""
+    return f"{FOLDER}/{month}{file_name(memory)}"
 
 
 def encode(memory: Memory) -> str:
@@ -112,6 +122,8 @@ def read(meta: Mapping[str, Any], body: str, name: str, problems: Sequence[str] 
         expires_at=value("expires_at", _moment, None, "a time such as 2026-02-06T14:05:00+08:00"),
         access_count=value("access_count", _count, 0, "a whole number"),
         last_accessed_at=value("last_accessed_at", _moment, None, "a time such as 2026-01-30T14:05:00+08:00"),
+        said_on=value("said_on", _days, (), "days such as 2026-01-30"),
+        reinforced_at=value("reinforced_at", _moment, None, "a time such as 2026-01-30T14:05:00+08:00"),
         supersedes=value("supersedes", _text, None, "an id"),
         superseded_by=value("superseded_by", _text, None, "an id"),
         metadata={key: stored for key, stored in meta.items() if key not in PROPERTIES},
@@ -141,7 +153,7 @@ def properties_of(memory: Memory, *, is_complete: bool = False) -> dict[str, Any
 
 PROPERTIES = (
     *("id", "type", "title", "tags", "importance", "skill_id", "source", "created_at", "expires_at"),
-    *("access_count", "last_accessed_at", "supersedes", "superseded_by"),
+    *("access_count", "last_accessed_at", "said_on", "reinforced_at", "supersedes", "superseded_by"),
 )
 """In the order in which a note has them."""
 
@@ -165,6 +177,15 @@ def fraction(stored: Any) -> float | None:
 
 def _count(stored: Any) -> int | None:
     return stored if isinstance(stored, int) and not isinstance(stored, bool) and stored >= 0 else None
+
+
+def _days(stored: Any) -> tuple[str, ...] | None:
+    """Days in their order, each once."""
+    try:
+        found = {date.fromisoformat(str(each)) for each in (stored if isinstance(stored, list) else [stored])}
+    except ValueError:
+        return None
+    return tuple(each.isoformat() for each in sorted(found))
 
 
 def _moment(stored: Any) -> datetime | None:

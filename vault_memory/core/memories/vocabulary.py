@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import cache, partial
 from typing import Literal, NamedTuple
 
 from vault_memory.core.memories.word_lists import parts
@@ -93,13 +94,14 @@ class Vocabulary:
     def _read_latin(self, folded: str, text: str) -> Iterator[Found]:
         runs = list(_WORD.finditer(folded))
         words = [_singular(run[0]) for run in runs]
+        is_name = cache(partial(_is_name, text))  # it looks through the text for each word
         at = 0
         while at < len(runs):
             phrases = self._phrases_from(words[at])
             size = max((len(each) for each in phrases if each == tuple(words[at : at + len(each)])), default=0)
             if size:
                 start, end = runs[at].start(), runs[at + size - 1].end()
-                if size > 1 or words[at] not in self._capital or _is_name(text, runs[at][0]):
+                if size > 1 or words[at] not in self._capital or is_name(runs[at][0]):
                     yield Found(start, end, folded[start:end], tuple(phrases[tuple(words[at : at + size])]))
             at += size or 1
 

@@ -13,7 +13,7 @@ from vault_memory.core.notes import Segment
 @dataclass(frozen=True)
 class Filter:
     """Which notes may answer: of these kinds, with all these tags, of the days from `since` to `until` (inclusive);
-    with `memory_types` or `skill_id` only memories of one of these types and of this skill. `at` (seconds since 1970)
+    with `memory_types` or `skills` only memories of one of these types and skills ("": none). `at` (seconds since 1970)
     leaves out the memories that are past then: expired, superseded or archived ones. None: they answer, too."""
 
     kinds: tuple[str, ...] = ()
@@ -21,7 +21,7 @@ class Filter:
     until: date | None = None
     tags: tuple[str, ...] = ()
     memory_types: tuple[str, ...] = ()
-    skill_id: str | None = None
+    skills: tuple[str, ...] | None = None
     at: float | None = None
 
 

@@ -1,8 +1,8 @@
 """From scored segments to passages: the best segment grows to its neighbours; what is repeated is one hit.
 
 An entry that turns have written (a conversation in a daily log, a task in MEMORY.md) is one passage, with its heading.
-What stands in a note and in the conversation record is shown as it stands in the note, which a person reads; of an
-entry that a turn has written the record is shown, for that has the answer.
+What stands in a note and in the conversation record is shown as it stands in the note, which a person reads; of what a
+turn has written, an entry or a memory, the record is shown, for that has the answer.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from vault_memory.core import memories
 from vault_memory.core.notes import entries
 from vault_memory.core.ranking.rank import ScoredSegment
 from vault_memory.core.text import tokens
@@ -56,9 +57,11 @@ def build(scored: Sequence[ScoredSegment], count: int) -> list[Passage]:
             continue
         seed = best
         if scored[best].candidate.kind == RECORD:
-            noted = (i for i in outside_records if _says_the_same(scored[best], scored[i]) and not _entry(scored, i))
+            noted = (
+                i for i in outside_records if _says_the_same(scored[best], scored[i]) and not _is_of_a_turn(scored, i)
+            )
             seed = next(noted, best)
-        elif _entry(scored, best):
+        elif _is_of_a_turn(scored, best):
             twins = (i for i in said if _says_the_same(scored[i], scored[best]))
             seed = max(twins, key=lambda i: len(scored[i].stems), default=best)
         twin = next((p for p in passages if _repeats(best, p, scored) or p.first <= seed <= p.last), None)
@@ -165,6 +168,11 @@ def _is_adjacent(scored: Sequence[ScoredSegment], seed: int, other: int) -> bool
     segment, before = scored[other], scored[other - (1 if other > seed else -1)]
     is_next_chunk = abs(segment.candidate.position - before.candidate.position) <= 1
     return is_next_chunk and abs(segment.line - before.line) <= MAX_GAP_LINES and not _entry(scored, other)
+
+
+def _is_of_a_turn(scored: Sequence[ScoredSegment], at: int) -> bool:
+    """Whether a turn has written what a segment is of beside its record: an entry of a log, or a memory."""
+    return memories.is_said(scored[at].candidate.source) or _entry(scored, at) is not None
 
 
 def _entry(scored: Sequence[ScoredSegment], at: int) -> Passage | None:

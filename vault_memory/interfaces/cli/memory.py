@@ -1,4 +1,4 @@
-"""`memory add|list|show|edit|delete|stats` and `recall`: typed memories."""
+"""`memory add|list|show|edit|delete|stats|tables` and `recall`: typed memories."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from vault_memory.core.reading import lines
 from vault_memory.errors import UsageError
 from vault_memory.interfaces.cli import Context, echo, one_line, pass_context, plural, print_json
 from vault_memory.services import memories
-from vault_memory.services.memories import MemoryFile, Stored
+from vault_memory.services.memories import MemoryFile, Receipt, Stored
 from vault_memory.services.vault import Vault
 
 _user = click.option("--user", "user_id", metavar="ID", required=True, help="Whose memories.")
@@ -31,6 +31,7 @@ def memory() -> None:
 @click.option("--importance", type=float, default=0.5, show_default=True, help="0 to 1.")
 @click.option("--skill", "skill_id", metavar="NAME", help="The skill that it belongs to.")
 @click.option("--ttl-days", type=float, metavar="DAYS", help="It expires after so many days, 1 or more; else never.")
+@click.option("--force", is_flag=True, help="Store it whatever memories are similar.")
 @_json
 @click.argument("content")
 @pass_context
@@ -43,10 +44,15 @@ def add(
     importance: float,
     skill_id: str | None,
     ttl_days: float | None,
+    force: bool,
     as_json: bool,
     content: str,
 ) -> None:
-    """Store CONTENT as a memory, committed under your name."""
+    """Store CONTENT as a memory, committed under your name.
+
+    If the same memory is there, that one lives on. If similar ones are there, they are shown, nothing is stored and the
+    exit code is 1: --force stores it all the same.
+    """
     vault, user_id = context.open_for(user_id)
     made = memories.draft(
         vault,
@@ -58,7 +64,10 @@ def add(
         title=title,
         tags=tags,
     )
-    _show_stored(vault, user_id, memories.store(vault, user_id, made, author=vault.history.person()), as_json=as_json)
+    stored = memories.store(vault, user_id, made, author=vault.history.person(), force_save=force)
+    _show_stored(vault, user_id, stored, as_json=as_json)
+    if stored.similar and not stored.id:
+        raise SystemExit(1)
 
 
 @memory.command("list")
@@ -192,14 +201,7 @@ def delete(
     if code is not None:
         if names or query is not None or memory_type is not None:
             raise UsageError("a code stands for what was chosen already: give it alone")
-        done = memories.delete_memories(vault, user_id, code, author=vault.history.person())
-        if as_json:
-            print_json({"deleted": list(done.ids), "commits": list(done.commits), "paused": done.paused})
-            return
-        for each in done.ids:
-            echo(f"deleted {each}")
-        if done.paused:
-            echo(f"the commit waits: {done.paused}", err=True)
+        _show_receipt(memories.delete_memories(vault, user_id, code, author=vault.history.person()), as_json=as_json)
         return
     chosen = memories.prepare_deletion(vault, user_id, ids=names, query=query, memory_type=memory_type)
     until = chosen.expires_at.astimezone(vault.config.zone())
@@ -228,7 +230,7 @@ def delete(
 @_json
 @pass_context
 def stats(context: Context, user_id: str, as_json: bool) -> None:
-    """Show how many memories there are."""
+    """Show how many memories, entities and mistakes there are."""
     vault, user_id = context.open_for(user_id)
     found = memories.statistics(vault, user_id)
     if as_json:
@@ -237,6 +239,31 @@ def stats(context: Context, user_id: str, as_json: bool) -> None:
     echo(f"{found.active:,} active of {found.capacity:,}, {found.permanent:,} of them permanent; {found.past:,} past")
     for memory_type, count in found.by_type.items():
         echo(f"  {memory_type} {count:,}")
+    echo(f"entities {found.entities:,}, mistakes {found.mistakes:,}")
+
+
+@memory.command()
+@_json
+@pass_context
+def tables(context: Context, as_json: bool) -> None:
+    """Write the tables for Obsidian that this vault lacks.
+
+    One that you have changed stays as it is.
+    """
+    from vault_memory.services.notes import write_tables
+
+    done = write_tables(context.open())
+    if as_json:
+        print_json({"written": done.written, "left": done.left, "paused": done.paused})
+        return
+    for path in done.written:
+        echo(f"written {path}")
+    for path in done.left:
+        echo(f"left as you have it: {path}; delete it or give it another name to get ours")
+    if not done.written and not done.left:
+        echo("all tables are there")
+    if done.paused:
+        echo(f"the commit waits: {done.paused}", err=True)
 
 
 @click.command()
@@ -289,18 +316,21 @@ def _print_line(memory: Memory) -> None:
 
 def _show_stored(vault: Vault, user_id: str, stored: Stored, *, as_json: bool) -> None:
     if as_json:
-        print_json(
-            {
-                "id": stored.id,
-                "commits": list(stored.commits),
-                "redactions": dict(stored.redactions),
-                "expired": list(stored.expired),
-                "paused": stored.paused,
-                "degraded": list(stored.degraded),
-            }
-        )
+        print_json(stored.as_dict())
         return
-    echo(stored.id or f"nothing is kept: {user_id} is off the record")
+    if stored.similar and not stored.id:
+        echo("nothing is stored, for there is:")
+        for each in stored.similar:
+            echo(f"  {each.id}  {each.score:.2f}  {each.reason}")
+            for line in lines(each.content):
+                echo(f"    {line}")
+        echo("add it with --force, or give one of these another content: vault-memory memory edit ID --content TEXT")
+    else:
+        echo(stored.id or f"nothing is kept: {user_id} is off the record")
+    if stored.reinforced:
+        echo("the same memory is there already, and lives on: --force stores another", err=True)
+    if stored.merged:
+        echo(f"merged with {', '.join(stored.merged)}", err=True)
     for kind, count in stored.redactions.items():
         echo(f"left out: {kind} {count:,}", err=True)
     if stored.expired:
@@ -308,6 +338,22 @@ def _show_stored(vault: Vault, user_id: str, stored: Stored, *, as_json: bool) -
         echo(f"{plural(len(stored.expired), 'older one')} expired, as {most}: {', '.join(stored.expired)}", err=True)
     for reason in (*([f"the commit waits: {stored.paused}"] if stored.paused else []), *stored.degraded):
         echo(reason, err=True)
+
+
+def _show_receipt(receipt: Receipt, *, as_json: bool) -> None:
+    if as_json:
+        print_json(receipt.as_dict())
+        return
+    for each in receipt.ids:
+        echo(f"deleted {each}")
+    if receipt.paused:
+        echo(f"the commit waits: {receipt.paused}", err=True)
+    for look in receipt.looks:
+        echo(f"  {'gone' if look.is_absent else 'NOT verified'}  {look.store}: {one_line(look.says)}")
+    for line in receipt.kept:
+        echo(f"  kept  {one_line(line)}")
+    for line in receipt.restore:
+        echo(f"  back  {one_line(line)}")
 
 
 def _as_dict(user_id: str, file: MemoryFile) -> dict[str, object]:

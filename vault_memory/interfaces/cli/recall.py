@@ -1,4 +1,4 @@
-"""`search` and `prompt`: what is remembered. `reindex`: rebuild the index. `bench`: measure how good search is."""
+"""`search`, `ask`, `prompt`: what is remembered. `reindex`: rebuild the index. `bench`: measure how good search is."""
 
 from __future__ import annotations
 
@@ -148,9 +148,40 @@ def reindex(context: Context, user_id: str | None) -> None:
 
 
 @click.command()
+@click.option("--user", "user_id", metavar="ID", required=True, help="Whose memories.")
+@click.option("--skill", "skill_id", metavar="NAME", help="Only memories of this skill.")
+@click.option(
+    "-k", "--top-k", type=click.IntRange(1, 20), default=5, show_default=True, help="At most so many memories."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.argument("question")
+@pass_context
+def ask(context: Context, user_id: str, skill_id: str | None, top_k: int, as_json: bool, question: str) -> None:
+    """Ask the language model QUESTION; it gets the memories that bear on it.
+
+    Without a model the memories are the answer.
+    """
+    from vault_memory.services.retrieval import ask_ai
+
+    vault, user_id = context.open_for(user_id)
+    answer = ask_ai(vault, user_id, question, skill_id, top_k)
+    if as_json:
+        used, found = ([each.as_dict() for each in some] for some in (answer.used, answer.memories))
+        told = {"answer": answer.text, "by_model": answer.by_model, "used": used, "memories": found}
+        print_json({**told, "degraded": list(answer.degraded)})
+        return
+    echo_text(answer.text)
+    for memory in answer.used:
+        echo(f"from {memory.id}  {memory.title}  {memory.path}", err=True)
+    for reason in answer.degraded:
+        echo(f"degraded: {reason}", err=True)
+
+
+@click.command()
 @click.option("--user", "user_id", metavar="ID", required=True, help="Whose request it is.")
 @click.option("--skill", metavar="NAME", help="The skill in use, a folder under skills/.")
 @click.option("--group", is_flag=True, help="Others can read the reply: leave out profile, memories, logs and history.")
+@click.option("--context-summary", default="", metavar="TEXT", help="What this conversation has been about.")
 @click.option("--budget", type=click.IntRange(200), metavar="TOKENS", help="About how many tokens the prompt may have.")
 @click.option(
     "--explain", is_flag=True, help="Print to standard error what was included, from where, and what was cut."
@@ -163,6 +194,7 @@ def prompt(
     user_id: str,
     skill: str | None,
     group: bool,
+    context_summary: str,
     budget: int | None,
     explain: bool,
     as_json: bool,
@@ -172,7 +204,9 @@ def prompt(
     from vault_memory.services.retrieval import build_enhanced_prompt
 
     vault, user_id = context.open_for(user_id)
-    built = build_enhanced_prompt(vault, user_id, text, skill, private=not group, budget=budget)
+    built = build_enhanced_prompt(
+        vault, user_id, text, skill, private=not group, budget=budget, context_summary=context_summary
+    )
     if as_json:
         print_json(asdict(built))
         return

@@ -1,9 +1,10 @@
-"""`turn`: record a turn, and show what was learned from it."""
+"""`turn`: record a turn, and show what was learned from it. `end-conversation`: keep what of many turns is worth it."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import click
 
 from vault_memory.core import reading
 from vault_memory.errors import UsageError
-from vault_memory.interfaces.cli import Context, echo, pass_context, plural
+from vault_memory.interfaces.cli import Context, echo, pass_context, plural, print_json
 from vault_memory.services.turns import (
     Recorded,
     new_conversation_id,
@@ -83,6 +84,36 @@ def turn(
         _look_again(vault, recorded)
 
 
+@click.command(name="end-conversation")
+@click.option("--user", "user_id", metavar="ID", required=True, help="Whose conversation it is.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.argument("conversation", required=False)
+@pass_context
+def end_conversation(context: Context, user_id: str, as_json: bool, conversation: str | None) -> None:
+    """Keep what of a conversation is worth a memory, and what it was about.
+
+    CONVERSATION is the conversation_id of its turns; without it the turns are meant that name none. The daemon does the
+    same after half an hour without a word.
+    """
+    from vault_memory.services.distilling import end_conversation as end
+
+    vault, user_id = context.open_for(user_id)
+    ended = end(vault, user_id, conversation)
+    if as_json:
+        kept = [memory.as_dict() for memory in ended.memories]
+        print_json({**asdict(ended), "memories": kept})
+        return
+    echo(f"{plural(ended.turns, 'turn')} looked at, {len(ended.memories)} kept as memories")
+    for memory in ended.memories:
+        echo(f"  {memory.id}  {memory.type}  {memory.content}")
+    if ended.dropped:
+        echo(f"  {ended.dropped} that the model proposed left out: the person did not say so")
+    if ended.summary:
+        echo(f"about: {ended.summary}")
+    for reason in ended.degraded:
+        echo(f"degraded: {reason}", err=True)
+
+
 def _look_again(vault: Vault, recorded: Recorded) -> None:
     """Ask the language model for further preferences, after the turn is recorded and its changes are printed."""
     from vault_memory.services.turns import second_look
@@ -103,6 +134,8 @@ def _show(recorded: Recorded) -> None:
         echo(f"  {change.summary()}" + (f"  「{change.quote}」" if change.quote else ""))
     for each in recorded.suggestions:
         echo(f"  perhaps {each.summary()}: `vault-memory pref accept --user {recorded.user_id} {each.id}` says yes")
+    for kept in recorded.memories:
+        echo(f"  {kept.became} {kept.summary()}  ({kept.id})")
     if recorded.reason:
         echo(f"  learned nothing: {recorded.reason}")
     for category, count in recorded.redactions.items():

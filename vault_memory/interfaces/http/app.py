@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -10,7 +11,8 @@ from typing import Any
 from fastapi import Depends, FastAPI
 
 from vault_memory import __version__
-from vault_memory.interfaces.http import health, memory, problem, proxy, users
+from vault_memory.interfaces.http import problem, proxy
+from vault_memory.interfaces.http.endpoints import health, memories, memory, users
 from vault_memory.interfaces.http.guard import Guard, identify
 from vault_memory.interfaces.http.response import PAGE_THREADS, PLACES_PER_USER, UserPlaces
 from vault_memory.services.turns import SecondLooks
@@ -37,16 +39,17 @@ def create_app(
     app.state.page_threads = ThreadPoolExecutor(PAGE_THREADS, "page")
     app.state.places = UserPlaces(1 if vault.config.embedding_kind == "offline" else PLACES_PER_USER)
     app.state.second_looks = SecondLooks(vault)
+    app.state.endings = asyncio.Semaphore(memory.MAX_CONCURRENT_ENDINGS)
     app.add_middleware(Guard, vault=vault)
     problem.install(app)
-    for subject in (health, users, memory):
+    for subject in (health, users, memory, memories):
         app.include_router(subject.router)
     app.include_router(proxy.routes(vault, app.state.second_looks))
 
     @app.get("/openapi.json", include_in_schema=False, dependencies=[Depends(identify)])
     async def openapi() -> dict[str, Any]:
         document = app.openapi()
-        document["components"]["schemas"] |= problem.schemas()
+        document["components"]["schemas"] |= problem.schemas(memories.SimilarProblem)
         return document
 
     return app

@@ -111,10 +111,14 @@ def responses(*statuses: int, every_endpoint: bool = True) -> dict[int | str, di
     return {status: {"description": _DESCRIPTIONS[status], "content": {MEDIA_TYPE: schema}} for status in all_statuses}
 
 
-def schemas() -> dict[str, Any]:
-    """The schemas that the errors refer to, for the OpenAPI document."""
-    whole = Problem.model_json_schema(ref_template="#/components/schemas/{model}")
-    return {**whole.pop("$defs"), "Problem": whole}
+def schemas(*kinds: type[Problem]) -> dict[str, Any]:
+    """The schemas that the errors refer to, for the OpenAPI document; `kinds` are those with members of their own."""
+    found: dict[str, Any] = {}
+    every: tuple[type[Problem], ...] = (Problem, *kinds)
+    for kind in every:
+        whole = kind.model_json_schema(ref_template="#/components/schemas/{model}")
+        found |= {**whole.pop("$defs"), kind.__name__: whole}
+    return found
 
 
 class ProblemResponse(Response):
@@ -152,13 +156,15 @@ def response(
     detail: str,
     *,
     errors: list[FieldProblem] | None = None,
+    more: Mapping[str, Any] | None = None,
     headers: Mapping[str, str] | None = None,
 ) -> Response:
-    """A problem as the response to a request."""
+    """A problem as the response to a request; `more` are members that this kind of problem has beside."""
     detail = redact(detail).text
     title = kind.replace("-", " ").capitalize()
     body: dict[str, Any] = {"type": f"urn:vault-memory:{kind}", "title": title, "status": status, "detail": detail}
     body["error"] = {"type": kind, "message": detail}
+    body.update(more or {})
     if errors:
         body["errors"] = [{name: redact(said).text for name, said in error.model_dump().items()} for error in errors]
     return ProblemResponse(kind, detail, body, status, headers)

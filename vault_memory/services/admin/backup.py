@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from functools import partial
 from pathlib import Path, PurePosixPath
@@ -21,6 +21,7 @@ from vault_memory.core import layout
 from vault_memory.core.notes import stray
 from vault_memory.errors import ForeignFile, HistoryError, UsageError, VaultMemoryError, in_command
 from vault_memory.services.admin.restore import check_backup, is_left_out
+from vault_memory.services.memories import accesses, write_accesses
 from vault_memory.services.vault import Vault
 
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
@@ -50,6 +51,7 @@ def backup(vault: Vault, target: Path, *, limits: Limits = DEFAULT_LIMITS) -> li
             f"backup. `git clone {in_command(vault.root)} FOLDER` makes a vault of its own: copy into it the folders "
             "`memory/*/conversations`, which no commit holds, and back that up; or back up the main working tree"
         )
+    _write_counts(vault, vault.user_ids())
     part = None
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -82,6 +84,7 @@ def export(vault: Vault, user_id: str, folder: Path, *, on_left_out: Callable[[s
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise UsageError(f"{folder} is not empty: name a new folder")
     _refuse_in_vault(folder)
+    _write_counts(vault, [user_id])
     home = vault.root / layout.user_dir(user_id)
     copied: dict[Path, files.FileStamp] = {}
     _copy_all(vault.root, home, folder, copied)
@@ -90,6 +93,15 @@ def export(vault: Vault, user_id: str, folder: Path, *, on_left_out: Callable[[s
         for line in _copy_all(vault.root, home, folder, copied):  # a late turn takes its day out of the archive
             on_left_out(line)
     return len(copied)
+
+
+def _write_counts(vault: Vault, user_ids: Iterable[str]) -> None:
+    """Write into the notes how often memories were recalled, since state is in no copy. Where that cannot be done now
+    the copy has the counts of last night."""
+    for user_id in user_ids:
+        with suppress(VaultMemoryError):
+            if accesses(vault, user_id):
+                write_accesses(vault, user_id)
 
 
 def _refuse_in_vault(copy: Path) -> None:

@@ -20,6 +20,7 @@ from vault_memory.core.record_kinds import KIND_OF_PATH
 from vault_memory.errors import ForeignFile, HistoryError, VaultMemoryError
 from vault_memory.services.daemon import DaemonRecord, Outcome, is_running, outcomes, read_record
 from vault_memory.services.indexing import compare, held_deletions, spaces
+from vault_memory.services.memories import Session, session
 from vault_memory.services.notes import file_of
 from vault_memory.services.person_edits import Withheld, withheld
 from vault_memory.services.sync import (
@@ -92,7 +93,8 @@ class Status:
 
     `vectors_by` is what compares vectors: `sqlite-vec`, or `numpy` where that cannot be loaded. `growth` is the size of
     git's history. `conflicts` wait for a person's decision; `decided` are those in which a sync kept the newer value.
-    `withheld` files hold a secret or are too large, and are left out of commits.
+    `withheld` files hold a secret or are too large, and are left out of commits. `session` is what this process
+    has done.
     """
 
     root: str
@@ -107,6 +109,7 @@ class Status:
     withheld: tuple[Withheld, ...]
     degraded: tuple[str, ...]
     unhealthy: tuple[str, ...]
+    session: Session
 
 
 def status(vault: Vault, user_id: str | None = None) -> Status:
@@ -165,6 +168,7 @@ def status(vault: Vault, user_id: str | None = None) -> Status:
             *(f"conflict: {line}" for line in conflicts),
             *(f"withheld from commits: {w.path}: {w.why}: {w.next_step}" for w in held_back),
         ),
+        session=session(vault, user_id),
     )
 
 
@@ -193,7 +197,7 @@ def _closed(vault: Vault) -> list[str]:
 def ignored_notes(vault: Vault) -> str:
     """A line if git ignores notes that this program keeps for a user, with the next step, else "". The program commits
     its own writes all the same; what a person makes there is not seen."""
-    names = [glob.replace("*", "2000-01-01") for glob, _ in KIND_OF_PATH]
+    names = [glob.replace("**", "2000-01").replace("*", "2000-01-01") for glob, _ in KIND_OF_PATH]
     paths = [layout.user_dir(user_id) / name for user_id in vault.user_ids() for name in names]
     paths = [path for path in paths if not layout.is_private(path)]
     for path, line in vault.history.working_tree.ignoring(paths).items():

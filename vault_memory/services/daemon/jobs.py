@@ -6,6 +6,7 @@ tried again soon. `schedule` in `vault-memory.toml` gives a job another schedule
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
@@ -13,13 +14,16 @@ from vault_memory.core import layout
 from vault_memory.errors import HistoryError, VaultMemoryError
 from vault_memory.services.archiving import Step, archive_user, in_words
 from vault_memory.services.daemon.git_upkeep import maintain_git
+from vault_memory.services.distilling import consolidate_to_profile, end_idle_conversations
 from vault_memory.services.indexing import embed, reconcile
-from vault_memory.services.memories import expire_memories, write_accesses
+from vault_memory.services.memories import drop_deletions, expire_memories, make_lasting, write_accesses
 from vault_memory.services.profiles import compute_interaction
 from vault_memory.services.sync import sync
 from vault_memory.services.turns import learn_waiting, turns_waiting
 from vault_memory.services.vault import Vault
 
+CONVERSATIONS_S = 60.0
+"""After this time the job `conversations` begins no other conversation: other jobs wait for it."""
 MAX_NAMED = 5
 """So many memories are named in the line about an expiry; the commit names more."""
 
@@ -135,18 +139,58 @@ def _archive(vault: Vault) -> str:
 
 def _tend_memories(vault: Vault) -> str:
     counted = 0
-    expired: list[str] = []
+    moved: list[str] = []
 
     def tend(user_id: str) -> None:
         nonlocal counted
+        drop_deletions(vault, user_id, ())  # those whose time is over: they name notes
         counted += write_accesses(vault, user_id)  # a memory that goes into the archive takes its count along
-        if ids := expire_memories(vault, user_id):
-            shown = ", ".join(ids[:MAX_NAMED]) + (", …" if len(ids) > MAX_NAMED else "")
-            expired.append(f"{layout.label(user_id)}: {len(ids):,} archived ({shown})")
+        for ids, became in (
+            (make_lasting(vault, user_id), "stay for good"),
+            (expire_memories(vault, user_id), "archived"),
+        ):
+            if ids:
+                shown = ", ".join(ids[:MAX_NAMED]) + (", …" if len(ids) > MAX_NAMED else "")
+                moved.append(f"{layout.label(user_id)}: {len(ids):,} {became} ({shown})")
 
     each(vault.user_ids(), tend)
     said = [f"recalls of {counted:,} {'memory' if counted == 1 else 'memories'} counted"] if counted else []
-    return "; ".join([*said, *expired]) or "nothing has expired"
+    return "; ".join([*said, *moved]) or "nothing has expired"
+
+
+def _end_conversations(vault: Vault) -> str:
+    stop_at = time.monotonic() + CONVERSATIONS_S
+    ended = kept = 0
+    degraded: dict[str, None] = {}
+
+    def end(user_id: str) -> None:
+        nonlocal ended, kept
+        for each in end_idle_conversations(vault, user_id, stop_at):
+            ended += 1
+            kept += len(each.memories)
+            degraded.update(dict.fromkeys(each.degraded))
+
+    each(vault.user_ids(), end)
+    if not ended:
+        return "no conversation has ended"
+    said = f"{ended:,} ended {'conversation' if ended == 1 else 'conversations'}, {kept:,} memories of them kept"
+    return "; ".join([said, *degraded])
+
+
+def _consolidate(vault: Vault) -> str:
+    proposed = written = 0
+    degraded: dict[str, None] = {}
+
+    def consolidate(user_id: str) -> None:
+        nonlocal proposed, written
+        done = consolidate_to_profile(vault, user_id)
+        proposed += len(done.proposed)
+        written += len(done.changes)
+        degraded.update(dict.fromkeys(done.degraded))
+
+    each(vault.user_ids(), consolidate)
+    said = f"{proposed:,} lines proposed for profiles, {written:,} written" if proposed or written else ""
+    return "; ".join([said or "no memory is frequent enough to be proposed", *degraded])
 
 
 VECTORS = Job("vectors", "15m", "compute the vectors that an endpoint could not compute earlier", _embed_waiting)
@@ -164,5 +208,12 @@ JOBS = (
     Job("interaction", "04:00", "compute from the logs how each person talks with the assistant", _compute_interaction),
     Job("archive", "03:00", "pack old conversations and rotate the logs of earlier years", _archive),
     Job("full-check", "03:00", "read every file again and compare it with the index", _check_everything),
-    Job("memories", "03:00", "archive expired memories, and note how often others were recalled", _tend_memories),
+    Job(
+        "memories",
+        "03:00",
+        "archive expired memories, keep for good what was said or recalled often, and note how often that was",
+        _tend_memories,
+    ),
+    Job("conversations", "5m", "find memories in conversations that have ended, and sum these up", _end_conversations),
+    Job("consolidation", "03:30", "propose lines for the profile out of memories that are often needed", _consolidate),
 )

@@ -10,62 +10,107 @@ from vault_memory.lazy import lazy_exports
 if TYPE_CHECKING:
     from vault_memory.services.memories.accesses import (
         accesses,
+        forget_accesses,
         note_accesses,
         rename_accesses,
         write_accesses,
     )
     from vault_memory.services.memories.change import edit_memory, supersede
-    from vault_memory.services.memories.delete import Deleted, Deletion, delete_memories, prepare_deletion
-    from vault_memory.services.memories.expire import expire_memories
+    from vault_memory.services.memories.delete import Deletion, delete_memories, drop_deletions, prepare_deletion
+    from vault_memory.services.memories.expire import expire_memories, too_many
     from vault_memory.services.memories.files import MemoryFile, list_memories, memory_files
-    from vault_memory.services.memories.statistics import Statistics, statistics
-    from vault_memory.services.memories.store import IMPORTANT, Stored, draft, remember, store, store_memory
+    from vault_memory.services.memories.receipt import Look, Receipt
+    from vault_memory.services.memories.reinforce import make_lasting, reinforce, renew
+    from vault_memory.services.memories.said import NOTHING_KEPT, Kept, KeptOfTurn, forget_said, keep_said
+    from vault_memory.services.memories.similar import Similar
+    from vault_memory.services.memories.statistics import (
+        Session,
+        Statistics,
+        note_in_session,
+        session,
+        statistics,
+    )
+    from vault_memory.services.memories.store import IMPORTANT, MemoryId, Stored, draft, remember, store, store_memory
 
 __all__ = [
-    "Deleted",
     "Deletion",
     "IMPORTANT",
+    "Look",
+    "Kept",
+    "KeptOfTurn",
     "MemoryFile",
+    "Receipt",
+    "Session",
+    "NOTHING_KEPT",
+    "MemoryId",
+    "Similar",
     "Statistics",
     "Stored",
     "accesses",
     "delete_memories",
     "draft",
+    "drop_deletions",
     "edit_memory",
     "expire_memories",
+    "forget_accesses",
+    "forget_said",
+    "keep_said",
     "list_memories",
+    "make_lasting",
     "memory_files",
     "note_accesses",
+    "note_in_session",
     "prepare_deletion",
+    "reinforce",
     "remember",
     "rename_accesses",
+    "session",
+    "renew",
     "statistics",
     "store",
     "store_memory",
     "supersede",
+    "too_many",
     "write_accesses",
 ]
 
 __getattr__ = lazy_exports(
     __name__,
     {
-        "Deleted": "delete",
         "Deletion": "delete",
         "IMPORTANT": "store",
+        "Look": "receipt",
+        "Kept": "said",
+        "KeptOfTurn": "said",
+        "NOTHING_KEPT": "said",
+        "forget_said": "said",
+        "keep_said": "said",
+        "make_lasting": "reinforce",
+        "reinforce": "reinforce",
+        "renew": "reinforce",
+        "too_many": "expire",
         "MemoryFile": "files",
+        "Receipt": "receipt",
+        "Session": "statistics",
+        "MemoryId": "store",
+        "Similar": "similar",
         "Statistics": "statistics",
         "Stored": "store",
         "accesses": "accesses",
         "delete_memories": "delete",
         "draft": "store",
+        "drop_deletions": "delete",
         "edit_memory": "change",
         "expire_memories": "expire",
+        "forget_accesses": "accesses",
         "list_memories": "files",
         "memory_files": "files",
         "note_accesses": "accesses",
+        "note_in_session": "statistics",
         "prepare_deletion": "delete",
         "remember": "store",
         "rename_accesses": "accesses",
+        "session": "statistics",
         "statistics": "statistics",
         "store": "store",
         "store_memory": "store",

@@ -1,5 +1,5 @@
 """How often memories are recalled. It is counted in a small file of the state, and written to the notes once a day: a
-search must not make a commit.
+search must not make a commit. What was said in conversation lives on by that (`reinforce`).
 
 `new` counts since the last writing, `written` what is being written to the notes: a writing that was interrupted goes
 on with that, and a note whose `last_accessed_at` says so has it already.
@@ -25,9 +25,13 @@ Counts = dict[str, tuple[int, str]]
 """Memory id → how often it was recalled, and when last."""
 
 
-def note_accesses(vault: Vault, user_id: str, ids: Iterable[str]) -> None:
-    """Count that these memories were recalled now. Raises `Busy`, `Unwritable` or `ForeignFile`."""
+def note_accesses(vault: Vault, user_id: str, ids: Iterable[str], *, once_a_day: bool = False) -> None:
+    """Count that these memories were recalled now; `once_a_day`: those that were not recalled today, for what shows
+    them unasked. Nothing of a user who is off the record. Raises `Busy`, `Unwritable` or `ForeignFile`."""
     at, named = _stamp(vault.now()), list(ids)
+    if once_a_day:
+        known = _counts(_state(vault, user_id).read(), "new")
+        named = [each for each in named if known.get(each, (0, ""))[1][: len("2026-01-30")] != at[: len("2026-01-30")]]
 
     def counted(state: dict[str, Any]) -> Mapping[str, Any]:
         new = _counts(state, "new")
@@ -35,7 +39,7 @@ def note_accesses(vault: Vault, user_id: str, ids: Iterable[str]) -> None:
             new[each] = (new.get(each, (0, ""))[0] + 1, at)
         return {**state, "new": new}
 
-    if named:
+    if named and not vault.config.is_off_record(user_id):
         _state(vault, user_id).update(counted)
 
 
@@ -69,7 +73,10 @@ def write_accesses(vault: Vault, user_id: str) -> int:
             if not vault.history.is_kept(folder / source, file.stored):
                 later.add(memory_id)  # it waits for its person, and the others must not wait with it
                 continue
-            used = replace(file.memory, access_count=file.memory.access_count + count, last_accessed_at=at)
+            if memories.is_of_conversation(file.memory):
+                used = memories.reinforced(file.memory, at, times=count)
+            else:
+                used = replace(file.memory, access_count=file.memory.access_count + count, last_accessed_at=at)
             try:
                 text = memories.with_properties(file.text, file.memory, used)
             except UsageError:
@@ -92,6 +99,20 @@ def write_accesses(vault: Vault, user_id: str) -> int:
 
     state.update(finished)
     return done
+
+
+def forget_accesses(vault: Vault, user_id: str, ids: Iterable[str]) -> None:
+    """Forget what is counted of these memories, which are deleted. Raises `Busy` or `Unwritable`."""
+    state, gone = _state(vault, user_id), {*ids}
+
+    def without(stored: dict[str, Any]) -> dict[str, Any]:
+        return {
+            part: {each: row for each, row in rows.items() if each not in gone} if isinstance(rows, dict) else rows
+            for part, rows in stored.items()
+        }
+
+    if (stored := state.read()) != without(stored):
+        state.update(without)
 
 
 def rename_accesses(vault: Vault, old: str, new: str) -> None:

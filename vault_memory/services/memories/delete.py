@@ -1,12 +1,17 @@
 """Deleting memories in two steps: what would go, with a code; then that, with the code. Without the code nothing
-happens."""
+happens.
+
+What waits for its code is a small file of the state for each user: a code opens what one user has chosen, once, in the
+state in which it was shown.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import secrets
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -16,21 +21,26 @@ from vault_memory.core import layout, trailers
 from vault_memory.core.memories import Memory
 from vault_memory.core.text import fold
 from vault_memory.core.trailers import Trailers
-from vault_memory.errors import NotFound, UsageError
+from vault_memory.errors import NotFound, UsageError, VaultMemoryError
+from vault_memory.services.memories.accesses import forget_accesses
 from vault_memory.services.memories.files import MemoryFile, list_memories, memory_files, read_memory
+from vault_memory.services.memories.receipt import Receipt, receipt, seen_before
 from vault_memory.services.vault import Vault
 from vault_memory.services.write import Plan, refuse_uncommitted, write
 
 CODE_CHARS, CODE_LIVES = 6, timedelta(minutes=5)
 _ALPHABET = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"
 """Without the letters and digits that look alike."""
-MAX_PREVIEWED = 3
+MAX_PREVIEWED, MAX_PREVIEWED_CHARS = 3, 2_000
+MAX_WRONG_CODES = 5
+"""So many wrong codes end all deletions of the user's that wait: to guess one of a billion nobody has more tries."""
+MAX_WAITING = 5
+"""Deletions of one user that wait at once; with one more the oldest ends."""
 
 
 @dataclass(frozen=True)
 class Deletion:
-    """What would be deleted, and the code that does it until `expires_at`. The contents of the first `MAX_PREVIEWED`
-    memories are shown to the person."""
+    """What would be deleted, and the code that does it until `expires_at`."""
 
     code: str
     expires_at: datetime
@@ -38,17 +48,13 @@ class Deletion:
 
     @property
     def previewed(self) -> tuple[Memory, ...]:
-        """Those whose contents are shown."""
-        return self.memories[:MAX_PREVIEWED]
-
-
-@dataclass(frozen=True)
-class Deleted:
-    """The ids of deleted memories, and the commits that deleted them; `paused` says why a commit waits."""
-
-    ids: tuple[str, ...]
-    commits: tuple[str, ...]
-    paused: str | None = None
+        """The first of them, whose contents are shown to the person, or how these begin."""
+        return tuple(
+            each
+            if len(each.content) <= MAX_PREVIEWED_CHARS
+            else replace(each, content=each.content[:MAX_PREVIEWED_CHARS] + "…")
+            for each in self.memories[:MAX_PREVIEWED]
+        )
 
 
 def prepare_deletion(
@@ -77,43 +83,76 @@ def prepare_deletion(
     now = vault.now()
     expires_at = now + CODE_LIVES
     chosen = {file.source: hashlib.sha256(file.stored).hexdigest() for file in found}
-    waiting = {"expires_at": expires_at.isoformat(), "chosen": chosen}
-    _state(vault, user_id).update(lambda stored: {**_unexpired(stored, now), code: waiting})
+    waiting = {"expires_at": expires_at.isoformat(), "chosen": chosen, "wrong": 0}
+    _state(vault, user_id).update(lambda stored: {**_newest(_unexpired(stored, now)), code: waiting})
     return Deletion(code, expires_at, tuple(file.memory for file in found))
 
 
-def delete_memories(vault: Vault, user_id: str, code: str, *, author: Author = ASSISTANT) -> Deleted:
-    """Delete what was chosen when the code was made, in one commit. The code is used up, whatever happens. Raises
-    `UsageError` for a code that is wrong, expired, used or another user's, or that chose a note which has changed;
-    `HistoryError` for a note that is in no commit, from which it could not be brought back."""
+def delete_memories(vault: Vault, user_id: str, code: str, *, author: Author = ASSISTANT) -> Receipt:
+    """Delete what was chosen when the code was made, in one commit; the receipt says what is verified to be gone. The
+    code is used up, whatever happens. Raises `UsageError` for a code that is wrong, expired, used or another user's,
+    or that chose a note which has changed; `HistoryError` for a note that is in no commit, from which it could not be
+    brought back."""
     vault.known_user(layout.check_user_id(user_id))
-    now = vault.now()
+    chosen = _taken(vault, user_id, code)
+    folder = layout.user_dir(user_id)
+
+    def decide() -> Plan[tuple[MemoryFile, ...]]:
+        found = tuple(file for source in chosen if (file := read_memory(vault, user_id, source)) is not None)
+        if {file.source: hashlib.sha256(file.stored).hexdigest() for file in found} != chosen:
+            raise UsageError("a chosen memory has changed or moved since: choose again what to delete")
+        for file in found:
+            refuse_uncommitted(vault, folder / file.source, file.stored)
+        return Plan(found, [_draft(user_id, found, author)])
+
+    traces = seen_before(vault, user_id, chosen)
+    written = write(vault, user_id, [folder / source for source in chosen], decide)
+    with suppress(VaultMemoryError):  # the notes are gone all the same; the receipt says what is left
+        forget_accesses(vault, user_id, [file.memory.id for file in written.result])
+        drop_deletions(vault, user_id, chosen)
+    return receipt(vault, user_id, written, traces, is_waiting=lambda source: is_chosen(vault, user_id, source))
+
+
+def _taken(vault: Vault, user_id: str, code: str) -> dict[str, str]:
+    """What waits for a code, which waits no longer: source → hash of the note. Raises `UsageError` if nothing does."""
     taken: dict[str, Any] = {}
 
     def without(stored: dict[str, Any]) -> Mapping[str, Any]:
-        waiting = _unexpired(stored, now)
+        waiting = _unexpired(stored, vault.now())
         taken.update(waiting.pop(code.strip().upper(), {}))
-        return waiting
+        if taken:
+            return waiting
+        tried = {each: {**row, "wrong": row["wrong"] + 1} for each, row in waiting.items()}
+        return {each: row for each, row in tried.items() if row["wrong"] < MAX_WRONG_CODES}
 
     _state(vault, user_id).update(without)
     if not taken:
         raise UsageError(
             "no deletion waits for this code: it is wrong, was used, or is older than five minutes; choose again what "
-            "to delete"
+            f"to delete ({MAX_WRONG_CODES} wrong codes end every deletion that waits)"
         )
     chosen: dict[str, str] = taken["chosen"]
-    folder = layout.user_dir(user_id)
+    return chosen
 
-    def decide() -> Plan[tuple[str, ...]]:
-        found = [file for source in chosen if (file := read_memory(vault, user_id, source)) is not None]
-        if {file.source: hashlib.sha256(file.stored).hexdigest() for file in found} != chosen:
-            raise UsageError("a chosen memory has changed or moved since: choose again what to delete")
-        for file in found:
-            refuse_uncommitted(vault, folder / file.source, file.stored)
-        return Plan(tuple(file.memory.id for file in found), [_draft(user_id, found, author)])
 
-    written = write(vault, user_id, [folder / source for source in chosen], decide)
-    return Deleted(written.result, written.commits, written.paused)
+def drop_deletions(vault: Vault, user_id: str, sources: Collection[str] | None = None) -> None:
+    """End the deletions that wait and chose one of these notes (None: all), and forget those whose time is over: the
+    names of notes say what they are about."""
+    state = _state(vault, user_id)
+    if not state.read():
+        return
+    state.update(
+        lambda stored: {
+            code: row
+            for code, row in _unexpired(stored, vault.now()).items()
+            if sources is not None and not {*sources} & row["chosen"].keys()
+        }
+    )
+
+
+def is_chosen(vault: Vault, user_id: str, source: str) -> bool:
+    """Whether a deletion that waits names this note."""
+    return any(source in row["chosen"] for row in _unexpired(_state(vault, user_id).read(), vault.now()).values())
 
 
 def _draft(user_id: str, found: Sequence[MemoryFile], author: Author) -> Draft:
@@ -133,11 +172,18 @@ def _unexpired(stored: Mapping[str, Any], now: datetime) -> dict[str, Any]:
     found = {}
     for code, waiting in stored.items():
         try:
-            if datetime.fromisoformat(waiting["expires_at"]) > now and isinstance(waiting["chosen"], dict):
+            ends = datetime.fromisoformat(waiting["expires_at"])
+            if now < ends <= now + CODE_LIVES and isinstance(waiting["chosen"], dict) and waiting["wrong"] >= 0:
                 found[code] = waiting
         except (TypeError, KeyError, ValueError):
             continue
     return found
+
+
+def _newest(waiting: Mapping[str, Any]) -> dict[str, Any]:
+    """Those that may go on waiting when one more comes."""
+    by_age = sorted(waiting, key=lambda code: str(waiting[code]["expires_at"]))
+    return {code: waiting[code] for code in by_age[-(MAX_WAITING - 1) :]}
 
 
 def _state(vault: Vault, user_id: str) -> StateFile:

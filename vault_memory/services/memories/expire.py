@@ -18,6 +18,9 @@ from vault_memory.services.write import Plan, write
 MAX_NAMED = 20
 """So many memories are named in the message of a commit that archives them."""
 
+MAX_AT_ONCE = 100
+"""So many expire for one that is stored; where somebody has lowered the capacity the job moves the rest."""
+
 
 def expire_memories(vault: Vault, user_id: str) -> tuple[str, ...]:
     """Move the user's expired memories into the archive, and of more than `memories.capacity` active ones those that
@@ -25,15 +28,14 @@ def expire_memories(vault: Vault, user_id: str) -> tuple[str, ...]:
     rows = memory_rows(vault, user_id)
     now = vault.now().timestamp()
     due = [row for row in rows if _is_due(row, now)]
-    index = vault.index(user_id)
-    over = index.least_memories(now, max(index.active_memories(now) - vault.config.memories_capacity, 0))
+    over = vault.index(user_id).memories_over(now, vault.config.memories_capacity, len(rows))
     if not due and not over:
         return ()
 
     def decide() -> Plan[tuple[str, ...]]:
         drafts: list[Draft] = []
         moved: list[str] = []
-        for rows, why in ((due, "expired"), (over, _too_many(vault))):
+        for rows, why in ((due, "expired"), (over, too_many(vault))):
             made, ids = _moving(vault, user_id, rows, why, is_forced=rows is over)
             drafts += made
             moved += ids
@@ -48,17 +50,16 @@ def overflow_drafts(vault: Vault, user_id: str, more: int) -> tuple[list[Draft],
     memories. None where that cannot be told now: the job does it later. The caller holds the user's lock."""
     if not more or not vault.is_user(user_id):
         return [], ()
-    now = vault.now().timestamp()
+    most = vault.config.memories_capacity - more
     try:
-        index = vault.index(user_id)
-        too_many = index.active_memories(now) + more - vault.config.memories_capacity
-        least = index.least_memories(now, too_many) if too_many > 0 else []
+        least = vault.index(user_id).memories_over(vault.now().timestamp(), most, MAX_AT_ONCE)
     except (Busy, IndexUnusable):  # a memory is stored all the same
         return [], ()
-    return _moving(vault, user_id, least, _too_many(vault), is_forced=True)
+    return _moving(vault, user_id, least, too_many(vault), is_forced=True)
 
 
-def _too_many(vault: Vault) -> str:
+def too_many(vault: Vault) -> str:
+    """Why memories expire of which a user has more than may be."""
     return f"over the {vault.config.memories_capacity:,} that are kept (memories.capacity)"
 
 
@@ -108,12 +109,12 @@ def _expired_now(vault: Vault, file: MemoryFile) -> bytes:
 
 
 def _free_source(vault: Vault, user_id: str, file: MemoryFile) -> str:
-    """Where a note goes in the archive: under its name, with a number if another one has that."""
+    """Where a note goes in the archive: to the folder and name that it has, with a number if another one has these."""
     name = PurePosixPath(file.source)
     number = 1
     while True:
         ending = f"-{number}" if number > 1 else ""
-        source = f"{memories.ARCHIVED}/{name.stem}{ending}.md"
+        source = f"{layout.ARCHIVE_DIR}/{name.parent}/{name.stem}{ending}.md"
         if not vault.path(user_id, source).exists():
             return source
         number += 1

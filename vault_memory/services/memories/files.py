@@ -74,9 +74,10 @@ def list_memories(
     memory_type: str | None = None,
     history: bool = False,
     limit: int | None = None,
+    offset: int = 0,
 ) -> list[MemoryFile]:
-    """The user's memories, the newest first: of one type, at most `limit`. Past ones only with `history`. Raises
-    `NotFound` for an unknown user, `UsageError` for an unknown type."""
+    """The user's memories, the newest first: of one type, at most `limit`, without the first `offset`. Past ones only
+    with `history`. Raises `NotFound` for an unknown user, `UsageError` for an unknown type."""
     if memory_type is not None:
         memories.checked_type(memory_type)
     now = vault.now()
@@ -86,6 +87,8 @@ def list_memories(
             break
         if memory_type not in (None, row.type) or not (history or row.is_active(now.timestamp())):
             continue
-        if (file := read_memory(vault, user_id, row.source)) is not None:
+        if offset > 0:
+            offset -= 1
+        elif (file := read_memory(vault, user_id, row.source)) is not None:
             found.append(file)
     return found

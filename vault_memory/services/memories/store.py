@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 import secrets
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from pathlib import PurePosixPath
 from typing import Any
 
 from vault_memory.adapters.history import ASSISTANT, Author, Draft, FileChange
@@ -15,24 +16,30 @@ from vault_memory.core import layout, memories, trailers
 from vault_memory.core.memories import Memory
 from vault_memory.core.privacy import places, redact, secrets_added, without_private
 from vault_memory.core.trailers import Trailers
-from vault_memory.errors import UsageError
+from vault_memory.errors import Busy, IndexUnusable, UsageError
 from vault_memory.services.memories.expire import overflow_drafts
 from vault_memory.services.memories.files import MemoryFile, read_memory
-from vault_memory.services.memories.statistics import session
+from vault_memory.services.memories.reinforce import renew
+from vault_memory.services.memories.similar import Asked, Question, Similar, Verdict, ask, judged
+from vault_memory.services.memories.statistics import note_in_session
 from vault_memory.services.vault import Vault
-from vault_memory.services.write import Plan, write
+from vault_memory.services.write import Plan, Written, write
 
 IMPORTANT = 0.7
 """The importance of what somebody asked to be remembered."""
 
+MAX_ROUNDS = 20
+"""So often is looked again where others store memories meanwhile, or the language model has answered."""
 _LEFT_OUT = re.compile(r"\[(?:redacted: [\w-]+|private)\]")
 
 
 @dataclass(frozen=True)
 class Stored:
-    """A stored memory. `id` is empty for a user who is off the record: nothing is kept. `redactions` counts what was
-    kept out of it, by category; `expired` are the ids of memories that had to go for it; `paused` says why its commit
-    waits, `degraded` what could not be used."""
+    """A stored memory. `id` is empty where nothing was stored: for a user who is off the record, and where memories are
+    `similar` and a person is to decide. `reinforced`: the same memory was there, has the `id`, and lives on. `merged`
+    are the ids of those that it was merged with. `redactions` counts what was kept out of it, by category; `expired`
+    are the ids of memories that had to go for it; `paused` says why its commit waits, `degraded` what could not be
+    used."""
 
     id: str
     commits: tuple[str, ...] = ()
@@ -40,6 +47,38 @@ class Stored:
     expired: tuple[str, ...] = ()
     paused: str | None = None
     degraded: tuple[str, ...] = ()
+    similar: tuple[Similar, ...] = ()
+    merged: tuple[str, ...] = ()
+    reinforced: bool = False
+
+    def as_dict(self) -> dict[str, Any]:
+        """As JSON shows it."""
+        return {
+            "id": self.id,
+            "commits": list(self.commits),
+            "redactions": dict(self.redactions),
+            "expired": list(self.expired),
+            "paused": self.paused,
+            "degraded": list(self.degraded),
+            "similar": [each.as_dict() for each in self.similar],
+            "merged": list(self.merged),
+            "reinforced": self.reinforced,
+        }
+
+
+class MemoryId(str):
+    """The id of a stored memory, a text; "" where nothing was stored. `stored` says more: why not, and what is
+    similar."""
+
+    stored: Stored
+
+    def __new__(cls, stored: Stored) -> MemoryId:
+        made = super().__new__(cls, stored.id)
+        made.stored = stored
+        return made
+
+    def __getnewargs__(self) -> tuple[Stored]:  # type: ignore[override]  # a text's own are its characters
+        return (self.stored,)
 
 
 def store_memory(
@@ -56,10 +95,15 @@ def store_memory(
     tags: Sequence[str] = (),
     source: str = "",
     prefix: str = "mem",
-) -> str:
-    """Store a memory and return its id; "" for a user who is off the record. It lives `ttl_days` (at least 1; None: for
-    good). `metadata` are further flat properties; `source` says where it comes from. Raises `UsageError`, which names
-    the value that is wrong or may not be kept, `InvalidId`, `Busy`, and what the disk and git raise."""
+    force_save: bool = False,
+) -> MemoryId:
+    """Store a memory and return its id. It lives `ttl_days` (at least 1; None: for good). `metadata` are further flat
+    properties; `source` says where it comes from.
+
+    Where the same memory is there, that one lives on, and the id is its. Where similar ones are (`.stored.similar`),
+    nothing is stored and the id is "", unless a language model merges the two; `force_save` stores it all the same. The
+    id is "" also for a user who is off the record. Raises `UsageError`, which names the value that is wrong or may not
+    be kept, `InvalidId`, `Busy`, and what the disk and git raise."""
     memory = draft(
         vault,
         content,
@@ -73,7 +117,7 @@ def store_memory(
         source=source,
         prefix=prefix,
     )
-    return store(vault, user_id, memory).id
+    return MemoryId(store(vault, user_id, memory, force_save=force_save))
 
 
 def draft(
@@ -107,9 +151,11 @@ def draft(
     )
 
 
-def remember(vault: Vault, user_id: str, content: str, importance: float = IMPORTANT) -> str:
+def remember(
+    vault: Vault, user_id: str, content: str, importance: float = IMPORTANT, *, force_save: bool = False
+) -> MemoryId:
     """Remember a fact for good, because somebody asked for it; `store_memory` otherwise."""
-    return store_memory(vault, user_id, content, "fact", importance=importance, ttl_days=None)
+    return store_memory(vault, user_id, content, "fact", None, importance, None, force_save=force_save)
 
 
 def memory_id(prefix: str, at: datetime) -> str:
@@ -118,34 +164,128 @@ def memory_id(prefix: str, at: datetime) -> str:
 
 
 def store(
-    vault: Vault, user_id: str, memory: Memory, *, author: Author = ASSISTANT, replacing: MemoryFile | None = None
+    vault: Vault,
+    user_id: str,
+    memory: Memory,
+    *,
+    author: Author = ASSISTANT,
+    replacing: MemoryFile | None = None,
+    force_save: bool = False,
+    unattended: bool = False,
 ) -> Stored:
-    """Store a memory, without the secrets and private facts in it; `replacing` is the note of the one whose place it
-    takes. Raises what `store_memory` raises."""
+    """Store a memory, without the secrets and private facts in it, unless it is kept already.
+
+    The same memory, word for word, lives on instead. With similar ones nothing is stored, and the caller asks a person
+    (`Stored.similar`); a language model may confirm a single one and merge both. With `force_save`, and for one that is
+    `replacing` the memory in a note, nobody looks for others. `unattended`: no person can be asked; only the same
+    memory is not stored, and nothing is merged. Raises what `store_memory` raises.
+    """
     layout.check_user_id(user_id)
     if vault.config.is_off_record(user_id):
         return Stored("")
     memory, redactions = without_secrets(memory)
-    path = layout.user_dir(user_id) / memories.FOLDER / memories.file_name(memory)
-    note = memories.encode(memory).encode()
-    if found := secrets_added(path, [None], note):
-        raise UsageError(f"the memory would hold what looks like a secret ({places(found)}): say it without")
-    subject = f"memories({user_id}): {'replace' if replacing else 'add'} {memory.type} {memory.title}"
-    named = Trailers(user=user_id, source=memory.source or None, memory=memory.id)
-    message = trailers.render(subject, "", named)
+    asked = Asked()
 
-    def decide() -> Plan[tuple[str, ...]]:
-        changes = [FileChange(path, None, note)]
-        if replacing:
-            changes.append(_with_successor(vault, user_id, replacing, memory.id))
-        over, expired = overflow_drafts(vault, user_id, 0 if replacing else 1)
+    def now() -> Verdict | Question:
+        if force_save or replacing:
+            return Verdict()
+        try:
+            return judged(vault, user_id, memory, asked, unattended=unattended)
+        except (Busy, IndexUnusable) as error:  # a memory is stored all the same
+            asked.degraded.append(f"nobody looked for similar memories: {error}")
+            return Verdict()
+
+    for _ in range(MAX_ROUNDS):
+        verdict = now()
+        if isinstance(verdict, Question):
+            ask(vault, memory, verdict, asked)
+            continue
+        told = Stored("", redactions=redactions, similar=tuple(each.similar for each in verdict.similar))
+        if verdict.waits:
+            return replace(told, degraded=_once(asked.degraded))
+        old = verdict.same
+        if old and not _outlives(memory, old.memory):
+            renew(vault, user_id, [old.source])
+            return replace(told, id=old.memory.id, reinforced=True)
+        new, said = memory, None
+        if verdict.text:
+            old = verdict.similar[0].file
+            at = vault.now().astimezone(vault.config.zone())
+            new = memories.merged(memory, old.memory, verdict.text, memory_id("mem", at), at)
+            said = replace(memory, superseded_by=new.id)
+        elif old:
+            new = replace(memory, supersedes=old.memory.id)
+
+        def is_as_judged(was: Verdict = verdict) -> bool:
+            return now() == was
+
+        done = _write(vault, user_id, new, said, old or replacing, author, is_as_judged)
+        if done.result is None:  # others have stored what changes the verdict
+            continue
+        index = [f"index: {done.index_problem}"] if done.index_problem else []
+        return replace(
+            told,
+            id=new.id,
+            commits=done.commits,
+            expired=done.result,
+            paused=done.paused,
+            degraded=_once([*asked.degraded, *index]),
+            similar=() if verdict.text or verdict.same else told.similar,
+            merged=(old.memory.id,) if verdict.text and old else (),
+        )
+    raise Busy(f"the memories of {layout.user_dir(user_id)} keep changing: try again")
+
+
+def _write(
+    vault: Vault,
+    user_id: str,
+    new: Memory,
+    said: Memory | None,
+    old: MemoryFile | None,
+    author: Author,
+    is_as_judged: Callable[[], bool],
+) -> Written[tuple[str, ...] | None]:
+    """Commit the note of a new memory, that of what was said if the new one is a merge with it, and which memory takes
+    the `old` one's place. The result is the ids of the memories that had to go; None, and nothing is written, if the
+    verdict is another one when the user's lock is held."""
+    folder = layout.user_dir(user_id)
+    notes = {folder / memories.source_of(each): _note(folder, each) for each in (new, said) if each}
+    verb = "merge" if said else "replace" if old else "add"
+    subject = f"memories({user_id}): {verb} {new.type} {new.title}"
+    message = trailers.render(subject, "", Trailers(user=user_id, source=new.source or None, memory=new.id))
+
+    def decide() -> Plan[tuple[str, ...] | None]:
+        if not is_as_judged():
+            return Plan(None)
+        changes = [FileChange(path, None, note) for path, note in notes.items()]
+        if old:
+            changes.append(_with_successor(vault, user_id, old, new.id))
+        over, expired = overflow_drafts(vault, user_id, 0 if old else 1)
         return Plan(expired, [Draft(message, author, tuple(changes)), *over])
 
-    paths = [path, *([layout.user_dir(user_id) / replacing.source] if replacing else [])]
-    written = write(vault, user_id, paths, decide)
-    session.count_created()
-    degraded = [f"index: {written.index_problem}"] if written.index_problem else []
-    return Stored(memory.id, written.commits, redactions, written.result, written.paused, tuple(degraded))
+    # The next one who stores a memory looks for the same in the index.
+    paths = [*notes, *([folder / old.source] if old else [])]
+    done = write(vault, user_id, paths, decide, index_first=True)
+    if done.result is not None:
+        note_in_session(vault, user_id, created=1)
+    return done
+
+
+def _note(folder: PurePosixPath, memory: Memory) -> bytes:
+    """The memory's note. Raises `UsageError` if it would hold a secret."""
+    note = memories.encode(memory).encode()
+    if found := secrets_added(folder / memories.source_of(memory), [None], note):
+        raise UsageError(f"the memory would hold what looks like a secret ({places(found)}): say it without")
+    return note
+
+
+def _outlives(new: Memory, old: Memory) -> bool:
+    """Whether the one is for good and the other is not."""
+    return new.expires_at is None and old.expires_at is not None
+
+
+def _once(texts: Sequence[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(texts))
 
 
 def _with_successor(vault: Vault, user_id: str, file: MemoryFile, successor: str) -> FileChange:

@@ -20,9 +20,11 @@ if TYPE_CHECKING:
     from vault_memory.services.notes.restore import restore_file
     from vault_memory.services.notes.save import save_note
     from vault_memory.services.notes.skills import Skill, skill
+    from vault_memory.services.notes.tables import Tables, write_tables
 
 __all__ = [
     "Skill",
+    "Tables",
     "bring_back",
     "daily_log",
     "daily_logs",
@@ -37,12 +39,14 @@ __all__ = [
     "save_note",
     "skill",
     "turn_at",
+    "write_tables",
 ]
 
 __getattr__ = lazy_exports(
     __name__,
     {
         "Skill": "skills",
+        "Tables": "tables",
         "bring_back": "conversations",
         "daily_log": "daily_logs",
         "daily_logs": "daily_logs",
@@ -57,5 +61,6 @@ __getattr__ = lazy_exports(
         "save_note": "save",
         "skill": "skills",
         "turn_at": "conversations",
+        "write_tables": "tables",
     },
 )

@@ -213,8 +213,9 @@ class ProfileFiles:
                 found.add(subject(row.key, row.value))
         return found | self.later.commits(self.profile)
 
-    def drafts(self, changes: Sequence[Change], author: Author, source: str) -> list[Draft]:
-        """One commit per change; first one that creates a missing USER.md. `source` is the turn's line, or empty.
+    def drafts(self, changes: Sequence[Change], author: Author, source: str, memory: str = "") -> list[Draft]:
+        """One commit per change; first one that creates a missing USER.md. `source` is the turn's line, or empty, and
+        so is `memory`, the id of the memory that is the reason.
 
         One commit for all changes where the `versions` of a long profile are too much. Raises `ForeignFile` when the
         file is not in UTF-8.
@@ -227,7 +228,7 @@ class ProfileFiles:
             created = f"memory({self.user_id}): create {layout.PROFILE}"
             drafts.append(Draft(created, author, (FileChange(path, None, before),)))
         found = versions(self.profile, changes)
-        messages = [self._message(change, source) for change in changes]
+        messages = [self._message(change, source, memory) for change in changes]
         if len(found) < len(changes):
             subject = f"memory({self.user_id}): {len(changes)} changes of preferences"
             messages = [trailers.render(subject, "", Trailers(user=self.user_id, source=source or None))]
@@ -277,10 +278,11 @@ class ProfileFiles:
                     signals.append(_reverse(row, changes[0].old))
         return sorted(signals, key=lambda signal: signal.op != "remove")
 
-    def _message(self, change: Change, source: str) -> str:
+    def _message(self, change: Change, source: str, memory: str) -> str:
         reason = without_private(change.quote)[0]
         subject = f"memory({self.user_id}): {change.summary()}"
-        return trailers.render(subject, reason, Trailers.of_change(self.user_id, change, source))
+        named = replace(Trailers.of_change(self.user_id, change, source), memory=memory or None)
+        return trailers.render(subject, reason, named)
 
 
 def _json(text: str) -> bytes:
@@ -329,11 +331,13 @@ def change_profile(
     source: str = "",
     said_at: datetime | None = None,
     said: str = "",
+    memory: str = "",
 ) -> Written[list[Change]]:
     """Commit what `decide` wants changed in the present files: one commit per change, the evidence with the last one.
 
     `source` is the line of the turn, if a turn is the reason, `said` the person's words, and `said_at` its time, which
-    the commits get as their author's. Raises what `write` raises.
+    the commits get as their author's; `memory` is the id of the memory, if one is the reason. Raises what `write`
+    raises.
     """
     at, cache = min(said_at or vault.now(), vault.now()), ReadCache()
     later = LaterChanges(vault, user_id, at)
@@ -341,7 +345,7 @@ def change_profile(
     def plan() -> Plan[list[Change]]:
         state = ProfileFiles.read(vault, user_id, at, cache.read, later, said)
         changes, evidence = decide(state)
-        drafts = state.drafts(changes, author, source) if changes else []
+        drafts = state.drafts(changes, author, source, memory) if changes else []
         if evidence:
             added = state.with_evidence(evidence, source)
             if drafts:

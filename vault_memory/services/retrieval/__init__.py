@@ -1,5 +1,5 @@
-"""Finds what is remembered: search, recall of typed memories, search in a separate process, the prompt for a request,
-the search benchmark."""
+"""Finds what is remembered: search, recall of typed memories, search in a separate process, the prompt for a request, a
+model's answer to a question, the search benchmark."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from vault_memory.lazy import lazy_exports
 
 if TYPE_CHECKING:
+    from vault_memory.services.retrieval.ask import Answer, ask_ai
     from vault_memory.services.retrieval.bench import bench
     from vault_memory.services.retrieval.build_prompt import Memory, Prompt, build_enhanced_prompt, build_memory
     from vault_memory.services.retrieval.recall import Recalled, Recollection, recall, recall_memory
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from vault_memory.services.retrieval.search_process import SearchProcess
 
 __all__ = [
+    "Answer",
     "Memory",
     "Mode",
     "Prompt",
@@ -24,6 +26,7 @@ __all__ = [
     "SearchProcess",
     "SearchQuery",
     "SearchResult",
+    "ask_ai",
     "bench",
     "build_enhanced_prompt",
     "build_memory",
@@ -36,6 +39,7 @@ __all__ = [
 __getattr__ = lazy_exports(
     __name__,
     {
+        "Answer": "ask",
         "Memory": "build_prompt",
         "Mode": "search",
         "Prompt": "build_prompt",
@@ -45,6 +49,7 @@ __getattr__ = lazy_exports(
         "SearchProcess": "search_process",
         "SearchQuery": "search",
         "SearchResult": "search",
+        "ask_ai": "ask",
         "bench": "bench",
         "build_enhanced_prompt": "build_prompt",
         "build_memory": "build_prompt",

@@ -18,11 +18,14 @@ from vault_memory.core.chat import Cut, Section, escape, escape_line, prompt
 from vault_memory.core.diary import digest
 from vault_memory.core.profile import LANGUAGE, Profile
 from vault_memory.core.ranking import Candidates, rank
-from vault_memory.core.text import script_of, script_of_last, tokens
-from vault_memory.errors import LargeObject, TooLarge
+from vault_memory.core.text import comparable, script_of, script_of_last, tokens
+from vault_memory.errors import Busy, ForeignFile, LargeObject, TooLarge, Unwritable
+from vault_memory.services.memories import note_accesses
 from vault_memory.services.notes import Skill, newest_turns
 from vault_memory.services.notes import skill as skill_named
 from vault_memory.services.profiles import profile_timezone
+from vault_memory.services.retrieval.prompt_memories import recall_for_prompt
+from vault_memory.services.retrieval.recall import MIN_SHARED, Recalled
 from vault_memory.services.retrieval.search import MAX_QUERY_CHARS, Hit, SearchQuery, find_passages, refresh
 from vault_memory.services.starter import starter_texts
 from vault_memory.services.vault import Vault
@@ -32,6 +35,12 @@ MAX_REPLY_CHARS = 300
 """How much of a reply the history shows."""
 MAX_PROFILE_LINE_CHARS = 2_000
 """How much of a line of the profile is shown: all else is cut before the profile, and a remote may send any line."""
+MAX_RECALLED = 3
+"""How many typed memories are shown."""
+MAX_RECALLED_CHARS = 500
+"""How much of one is shown."""
+MIN_FIT = 0.4
+"""A memory is shown if it holds so much of the kinds of thing that the request asks for, whatever its words."""
 MAX_MEMORIES = 5
 SPARE_HITS = 10
 """Hits searched for beyond `MAX_MEMORIES`: some stand in the prompt already, and some do not bear on the request."""
@@ -45,6 +54,7 @@ TERMS_PER_HAN_WORD = 3
 TRUSTED_WEIGHT = 0.35
 """Vectors of a model with this weight or more are believed without shared words."""
 _CONTEXT = (("soul", str(layout.SOUL)), ("agents", str(layout.AGENTS)))
+_RECALLED = ("relevant-memories", "recalled-memories")
 _HEADING = "## "
 _EMPTY_FIELD = re.compile(r"[-*+] [^：:\n]+[：:]\s*")
 
@@ -99,6 +109,7 @@ def build_memory(vault: Vault, user_id: str, request: str, *, said: str = "", bu
         builder = _Builder(vault, user_id, request, said)
         builder.add_profile()
         builder.add_activity()
+        builder.add_recalled()
         builder.add_memories()
         return builder.build_memory(budget)
 
@@ -111,12 +122,14 @@ def build_enhanced_prompt(
     *,
     private: bool = True,
     budget: int | None = None,
+    context_summary: str = "",
 ) -> Prompt:
     """The prompt for what a user asks now. A user whom the vault does not know yet gets one without a profile.
 
     `private=False`, for group chats, leaves out what is the person's: profile, memories, logs and history. `budget` is
-    in tokens (default: the vault's setting). Raises `InvalidId`, and `NotFound` for an unknown skill, or when the user
-    gets another id meanwhile.
+    in tokens (default: the vault's setting). `context_summary` is what this conversation has been about, where the
+    caller keeps that; with `skill` the memories of other skills are left out. Raises `InvalidId`, and `NotFound` for an
+    unknown skill, or when the user gets another id meanwhile.
     """
     layout.check_user_id(user_id)
     builder = _Builder(vault, user_id, request)
@@ -125,7 +138,9 @@ def build_enhanced_prompt(
             builder.add_profile()
             builder.add_activity()
             builder.add_history()
+            builder.add_recalled(skill if isinstance(skill, str) or skill is None else skill.name)
             builder.add_memories()
+    builder.add_summary(context_summary)
     builder.add_context()
     if skill:
         builder.add_skill(skill)
@@ -205,10 +220,34 @@ class _Builder:
                 self._present |= {source, *(f"{name}:{number}" for number in turn.get("reply_lines", ()))}
         self._add("conversation-history", pieces, places)
 
+    def add_recalled(self, skill: str | None = None) -> None:
+        """The typed memories that answer the request best, of no other skill, each with the day when it was said or
+        stored. What the profile or the request itself says is not told again, nor is it by a passage."""
+        self._degraded += refresh(self._vault, SearchQuery("", scope="all").scopes(self._user))
+        asked = tokens.query_terms(self._request[:MAX_QUERY_CHARS]).search_terms
+        found = recall_for_prompt(self._vault, self._user, self._request, skill, MAX_RECALLED)
+        self._degraded += [line for line in found.degraded if line not in self._degraded]
+        told = [each for each in found if self._is_told(each.content)]
+        self._present.update(self._source_of(each) for each in told)
+        shown = [each for each in found if each not in told and self._answers(each, asked)]
+        pieces: list[str] = []
+        for each in shown[:MAX_RECALLED]:
+            source = self._source_of(each)
+            place = self._place(source, 1, self._length(source), None)
+            day = each.said_on[-1] if each.said_on else each.created_at.date().isoformat() if each.created_at else ""
+            content = _shortened(each.content, MAX_RECALLED_CHARS)
+            pieces.append(f"[{escape_line(place)}] {' '.join(filter(None, [day, each.type]))}: {escape(content)}")
+            self._passages.append(Passage("recalled-memories", place, each.score))
+            self._told.append(content)
+            if content == each.content:
+                self._present.add(source)
+        self._sections.append(Section("recalled-memories", tuple(pieces)))
+        with suppress(Busy, Unwritable, ForeignFile):  # nobody has asked for them: that they lived on is not vital
+            note_accesses(self._vault, self._user, [each.id for each in shown[:MAX_RECALLED]], once_a_day=True)
+
     def add_memories(self) -> None:
         """Passages that bear on the request and are not in the prompt already."""
         query = SearchQuery(self._request, MAX_MEMORIES + SPARE_HITS, scope="all")
-        self._degraded += refresh(self._vault, query.scopes(self._user))
         result = find_passages(self._vault, self._user, query)
         self._degraded += [line for line in result.degraded if line not in self._degraded]
         asked = tokens.query_terms(self._request[:MAX_QUERY_CHARS]).search_terms
@@ -219,6 +258,10 @@ class _Builder:
             for hit, place in zip(hits, places, strict=True)
         ]
         self._add("relevant-memories", pieces, places)
+
+    def add_summary(self, summary: str) -> None:
+        """What the conversation has been about, as the caller has it."""
+        self._sections.append(Section("context-summary", tuple(reading.lines(escape(summary.strip())))))
 
     def add_context(self) -> None:
         """SOUL and AGENTS, the vault's own words."""
@@ -260,7 +303,7 @@ class _Builder:
         for name in prompt.ORDER:
             passages = [passage for passage in self._passages if passage.section == name]
             count = kept.get(name, 0)
-            if name == "relevant-memories":
+            if name in _RECALLED:
                 passages = passages[:count]
             elif name == "conversation-history":
                 passages = passages[len(passages) - count :]
@@ -268,7 +311,7 @@ class _Builder:
         return found
 
     def _introduced(self, section: Section) -> Section:
-        if section.name != "relevant-memories":
+        if section.name not in _RECALLED:
             return section
         return Section(section.name, (prompt.recalled(self._language), *section.pieces))
 
@@ -276,6 +319,31 @@ class _Builder:
         self._sections.append(Section(name, tuple(pieces)))
         for source, first, last, hit in places:
             self._passages.append(Passage(name, self._place(source, first, last, hit), hit.score if hit else None))
+
+    def _answers(self, memory: Recalled, asked: Sequence[str]) -> bool:
+        """Whether a recalled memory bears on the request, by its words or by the kind of thing that is in it."""
+        if memory.fit >= MIN_FIT:
+            return True
+        shared = len(set(asked).intersection(memory.hit.evidence.terms)) if memory.hit else 0
+        return memory.hit is not None and (shared >= MIN_SHARED * len(asked) or self._bears(memory.hit, asked))
+
+    def _source_of(self, memory: Recalled) -> str:
+        return str(PurePosixPath(memory.path).relative_to(layout.user_dir(self._user)))
+
+    def _is_told(self, content: str) -> bool:
+        """Whether the profile, or the request itself, says what a memory says."""
+        said = comparable(content)
+        return content in self._said or said in self._profile_words
+
+    @cached_property
+    def _profile_words(self) -> str:
+        shown = (piece for section in self._sections if section.name == "user-profile" for piece in section.pieces)
+        return comparable("\n".join(shown))
+
+    def _length(self, source: str) -> int:
+        """How many lines a note of the user's has."""
+        text = self._read(self._vault.path(self._user, source)) or b""
+        return max(1, text.rstrip().count(b"\n") + 1)
 
     def _bears(self, hit: Hit, asked: Sequence[str]) -> bool:
         """Whether a hit bears on the request: a search finds the nearest passages, however far away they are."""

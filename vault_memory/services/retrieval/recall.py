@@ -1,21 +1,31 @@
-"""Recall typed memories: what a search finds, weighed by what each memory is by itself."""
+"""Recall typed memories: what a search finds, weighed by what each memory is by itself. The notes of the profile are
+memories, too: what was asked to be remembered is there."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, fields, replace
+from datetime import datetime, timedelta
 from pathlib import PurePosixPath
 from typing import Any
 
 from vault_memory.adapters import files
-from vault_memory.core import layout, memories
+from vault_memory.core import layout, memories, reading
 from vault_memory.core.memories import Memory, categories
+from vault_memory.core.profile import NOTE, Profile
 from vault_memory.core.text import tokens
-from vault_memory.errors import Busy, ForeignFile, Unwritable
-from vault_memory.services.memories import accesses, note_accesses
-from vault_memory.services.retrieval.search import MAX_TOP_K, Hit, SearchQuery, search
+from vault_memory.errors import Busy, ForeignFile, HistoryError, TooLarge, Unwritable
+from vault_memory.services.memories import IMPORTANT, accesses, note_accesses, renew
+from vault_memory.services.retrieval.search import MAX_TOP_K, Hit, SearchQuery, find_passages, search
 from vault_memory.services.vault import Vault
 
+RENEWED_AFTER = timedelta(days=1)
+"""A recall lets the time of what was said in conversation begin anew if so much of it is over: the note is written
+then, at most once a day."""
+RENEWAL_WAIT_S = 0.5
+MIN_SHARED = 0.5
+"""A memory with so much of the question's words answers it."""
 SPARE_HITS = 10
 """Hits searched for beyond three for each memory: some are of one note, and the order changes by weight."""
 
@@ -28,6 +38,10 @@ class Recalled(Memory):
     score: float = 0.0
     explain: Mapping[str, Any] = field(default_factory=dict)
     path: str = ""
+    hit: Hit | None = field(default=None, repr=False, compare=False)
+    """What the search found of it; None where only its kind of thing was asked for."""
+    fit: float = field(default=0.0, repr=False, compare=False)
+    """How much it holds of the kinds of thing that are asked for, 0 to 1."""
 
     def as_dict(self) -> dict[str, Any]:
         return {**super().as_dict(), "score": self.score, "path": self.path, "explain": dict(self.explain)}
@@ -51,17 +65,49 @@ def recall(
     *,
     history: bool = False,
 ) -> Recollection:
-    """The `top_k` memories that answer `query` best: of that skill, and of one of these types, if they are given.
+    """The `top_k` memories that answer `query` best: of that skill, and of one of these types, if they are given. Notes
+    of the profile answer with the type `note`; their id is their place, `USER.md:31`.
 
-    Expired and replaced ones answer only with `history`. Each one that is returned counts as recalled. None for a user
-    whom the vault does not know. Raises `UsageError`.
+    Expired and replaced ones answer only with `history`. Each one that is returned counts as recalled, and what was
+    said in conversation lives on by that. None for a user whom the vault does not know. Raises `UsageError`.
     """
+    found = recollect(vault, user_id, query, skill_id, top_k, memory_types, history=history)
+    try:
+        _count(vault, user_id, found)
+    except (Busy, Unwritable, ForeignFile) as error:
+        found.degraded.append(f"this recall is not counted: {error}")
+    return found
+
+
+def recollect(
+    vault: Vault,
+    user_id: str,
+    query: str,
+    skill_id: str | None = None,
+    top_k: int = 5,
+    memory_types: Sequence[str] | None = None,
+    *,
+    skill_or_none: bool = False,
+    history: bool = False,
+    is_index_fresh: bool = False,
+) -> Recollection:
+    """What `recall` finds, with `skill_or_none` of those of no skill, too; nothing is counted. Where the index is not
+    known to be fresh, it is brought up to date first."""
     types = tuple(map(memories.checked_type, memory_types or ()))
     wish = categories.expand(query, vault.config.categories)
-    asked = SearchQuery(wish.content, top_k, kinds=("memory",), memory_types=types, skill_id=skill_id, history=history)
+    asked = SearchQuery(
+        wish.content,
+        top_k,
+        kinds=("memory",),
+        memory_types=types,
+        skill_id=skill_id,
+        skill_or_none=skill_or_none,
+        history=history,
+    )
     if not vault.is_user(layout.check_user_id(user_id)):
         return Recollection()
-    result = search(vault, user_id, replace(asked, top_k=min(MAX_TOP_K, 3 * top_k + SPARE_HITS)))
+    find = find_passages if is_index_fresh else search
+    result = find(vault, user_id, replace(asked, top_k=min(MAX_TOP_K, 3 * top_k + SPARE_HITS)))
     hits = {hit.source: hit for hit in reversed(result.hits)}  # of a note its best passage
     now, counts = vault.now(), accesses(vault, user_id)
     weighed: list[Recalled] = []
@@ -72,14 +118,34 @@ def recall(
         memory = replace(memory, access_count=memory.access_count + counts.get(memory.id, 0))
         relevance = wish.score(hit.score if hit else 0.0, memory.content)
         if relevance:
-            weighed.append(_recalled(user_id, source, memory, memories.score(memory, relevance, now), hit))
-    found = sorted(weighed, key=lambda each: -each.score)[:top_k]
-    degraded = list(result.degraded)
-    try:
-        note_accesses(vault, user_id, [each.id for each in found if not each.is_past(now)])
-    except (Busy, Unwritable, ForeignFile) as error:
-        degraded.append(f"this recall is not counted: {error}")
-    return Recollection(found, degraded)
+            score, fit = memories.score(memory, relevance, now), wish.fit(memory.content)
+            weighed.append(replace(_recalled(user_id, source, memory, score, hit), fit=fit))
+    if (skill_id is None or skill_or_none) and (not types or "note" in types):
+        weighed += _notes(vault, user_id, wish, now)
+    return Recollection(sorted(weighed, key=lambda each: -each.score)[:top_k], result.degraded)
+
+
+def _is_countable(memory: Recalled, at: datetime) -> bool:
+    """Whether it has a note of its own, and is not past."""
+    return PurePosixPath(memory.path).name != layout.PROFILE and not memory.is_past(at)
+
+
+def _count(vault: Vault, user_id: str, found: Recollection) -> None:
+    """Count that these memories were recalled, in the state; in its note where its time begins anew by that."""
+    now, home = vault.now(), layout.user_dir(user_id)
+    active = {each.id: str(PurePosixPath(each.path).relative_to(home)) for each in found if _is_countable(each, now)}
+    due = [
+        active[each.id]
+        for each in found
+        if each.id in active
+        and memories.is_of_conversation(each)
+        and (each.expires_at or now) - (memories.reinforced(each, now).expires_at or now) <= -RENEWED_AFTER
+    ]
+    renewed: list[str] = []
+    if due:
+        with suppress(Busy, Unwritable, ForeignFile, HistoryError):  # it is counted in the state then
+            renewed = renew(vault, user_id, due, RENEWAL_WAIT_S)
+    note_accesses(vault, user_id, [each for each, source in active.items() if source not in renewed])
 
 
 def recall_memory(vault: Vault, user_id: str, query: str, top_k: int = 3) -> Recollection:
@@ -98,6 +164,25 @@ def _members(vault: Vault, user_id: str, asked: SearchQuery, wish: categories.Ex
     return [chunk.source for chunk in found.chunks if wish.fit(chunk.text)]
 
 
+def _notes(vault: Vault, user_id: str, wish: categories.Expansion, at: datetime) -> Iterator[Recalled]:
+    """The notes of the profile that answer: those with half of the question's words, or with what it asks for."""
+    try:
+        stored = files.read(vault.path(user_id, layout.PROFILE)) or b""
+    except TooLarge:  # the prompt says so
+        return
+    notes = [item.value for item in Profile.decode(stored).items(NOTE)]
+    lines = reading.lines(stored.decode("utf-8", "replace")) if notes else []
+    asked = set(tokens.query_terms(wish.content).search_terms)
+    for content in notes:
+        likeness = len(asked.intersection(tokens.query_terms(content).search_terms)) / max(1, len(asked))
+        fit = wish.fit(content)
+        if fit or likeness >= MIN_SHARED:
+            line = next((number for number, line in enumerate(lines, 1) if content in line), 1)
+            memory = Memory(id=f"{layout.PROFILE}:{line}", content=content, title=content, importance=IMPORTANT)
+            score = memories.score(memory, wish.score(likeness, content), at)
+            yield replace(_recalled(user_id, layout.PROFILE, memory, score, None), fit=fit)
+
+
 def _memory_of(vault: Vault, user_id: str, source: str) -> Memory | None:
     """The memory as its note is now; None where that is gone."""
     stored = files.read(vault.path(user_id, source))
@@ -108,4 +193,4 @@ def _recalled(user_id: str, source: str, memory: Memory, score: memories.Score, 
     own = {each.name: getattr(memory, each.name) for each in fields(Memory)}
     explain = {**score.explained(), "search": dict(hit.explain) if hit else {}}
     path = layout.user_dir(user_id) / source
-    return Recalled(**own, score=round(score.total, 6), explain=explain, path=str(path))
+    return Recalled(**own, score=round(score.total, 6), explain=explain, path=str(path), hit=hit)

@@ -38,7 +38,8 @@ class SearchQuery:
     """What to search for: `top_k` (1 to 100) passages that answer `text`, from notes of these kinds, of the days from
     `since` to `until` (inclusive) and with all these tags. Of a scope where nothing fits as well as `min_fit` (0: as
     badly as may be) there are none; only `hybrid` asks for that. With `memory_types` or `skill_id` only typed memories
-    of these answer. Past ones (expired, superseded, archived) answer only with `history`. Raises `UsageError`."""
+    of these answer, with `skill_or_none` those of no skill, too. Past ones (expired, superseded, archived) answer only
+    with `history`. Raises `UsageError`."""
 
     text: str
     top_k: int = 5
@@ -51,6 +52,7 @@ class SearchQuery:
     min_fit: float = floor.MIN_FIT
     memory_types: tuple[str, ...] = ()
     skill_id: str | None = None
+    skill_or_none: bool = False
     history: bool = False
 
     def __post_init__(self) -> None:
@@ -65,6 +67,9 @@ class SearchQuery:
         """The scopes of the vault that a search for this user reads."""
         return [*([user_id] if self.scope != "shared" else []), *([layout.SHARED] if self.scope != "user" else [])]
 
+    def _skills(self) -> tuple[str, ...] | None:
+        return None if self.skill_id is None else (self.skill_id, "") if self.skill_or_none else (self.skill_id,)
+
     def filter(self, at: datetime) -> Filter:
         """Which notes may answer at a time."""
         return Filter(
@@ -73,7 +78,7 @@ class SearchQuery:
             self.until,
             tuple(tag.lstrip("#") for tag in self.tags),
             tuple(self.memory_types),
-            self.skill_id,
+            self._skills(),
             None if self.history else at.timestamp(),
         )
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from vault_memory.services.turns.second_look import Tally, second_look, tally
     from vault_memory.services.turns.second_looks import SecondLooks
     from vault_memory.services.turns.update_memory import update_memory
-    from vault_memory.services.turns.validate import new_conversation_id, validate_and_normalize
+    from vault_memory.services.turns.validate import UNNAMED, new_conversation_id, validate_and_normalize
 
 __all__ = [
     "RETRY_S",
@@ -37,6 +37,7 @@ __all__ = [
     "Recorded",
     "SecondLooks",
     "Tally",
+    "UNNAMED",
     "add_redactions",
     "add_reply",
     "explain_message",
@@ -66,6 +67,7 @@ __getattr__ = lazy_exports(
         "Recorded": "record",
         "SecondLooks": "second_looks",
         "Tally": "second_look",
+        "UNNAMED": "validate",
         "add_redactions": "redactions",
         "add_reply": "record",
         "explain_message": "judgement",

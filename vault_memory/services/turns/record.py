@@ -27,10 +27,28 @@ from vault_memory.adapters.history import ASSISTANT, Draft, FileChange
 from vault_memory.adapters.private import folder_of
 from vault_memory.core import layout, payload, reading, trailers
 from vault_memory.core.diary import daily, outcome, tasks
-from vault_memory.core.extraction import asks_to_be_left_out, extract, problem, takes_back_the_last, why_nothing
+from vault_memory.core.extraction import (
+    INCIDENTAL,
+    asks_to_be_left_out,
+    extract,
+    problem,
+    takes_back_the_last,
+    why_nothing,
+)
+from vault_memory.core.memorable import memorable, to_forget
 from vault_memory.core.notes import Reply, Turn, journal
 from vault_memory.core.privacy import private, secrets
-from vault_memory.core.profile import LANGUAGE, LOCALES, Change, Profile, Suggestion, labels_for, language_tag
+from vault_memory.core.profile import (
+    LANGUAGE,
+    LOCALES,
+    NOTE,
+    Change,
+    Profile,
+    Signal,
+    Suggestion,
+    labels_for,
+    language_tag,
+)
 from vault_memory.core.text import one_line, script_of_last
 from vault_memory.core.trailers import Trailers
 from vault_memory.errors import (
@@ -43,10 +61,12 @@ from vault_memory.errors import (
     UsageError,
     VaultMemoryError,
 )
+from vault_memory.services.memories import NOTHING_KEPT, Kept, forget_said, keep_said, note_in_session, too_many
 from vault_memory.services.notes import bring_back, read_day
 from vault_memory.services.profiles import LaterChanges, ProfileFiles
 from vault_memory.services.turns.redactions import add_redactions
 from vault_memory.services.turns.redactor import LEFT_OUT, Redactor
+from vault_memory.services.turns.update_memory import tasks_ended
 from vault_memory.services.turns.validate import UNNAMED, new_conversation_id, validate_and_normalize
 from vault_memory.services.vault import LOCK_TIMEOUT_S, Vault
 from vault_memory.services.write import Plan, Written, index_problem, write
@@ -76,7 +96,8 @@ class Recorded:
     `redactions` counts what was kept out, by category. `degraded` says in words what could not be used.
     `user_id` is the person's id as of `as_of` (`Vault.renamings`). `is_new`: not if it was in the record already.
     `is_complete`: its reply is in the record, too, and has ended. `suggestions` wait for the person to accept them.
-    `reason` says why a turn that asks to be remembered has changed nothing.
+    `memories` are the typed memories that it has left behind, or reinforced. `reason` says why a turn that asks to be
+    remembered has changed nothing.
     """
 
     source: str
@@ -91,6 +112,7 @@ class Recorded:
     is_new: bool = True
     is_complete: bool = False
     suggestions: tuple[Suggestion, ...] = ()
+    memories: tuple[Kept, ...] = ()
     reason: str = ""
 
 
@@ -214,16 +236,19 @@ def record_turn(
             *vault.config.waits(),
             *_degraded(index_is_wrong),
             *filter(None, [_in_the_future(vault, turn), problem() if learn else None]),
+            *(f"the memory {each} had to go: {too_many(vault)}" for each in written.result.expired),
         ),
         user_id,
         as_of,
         suggestions=written.result.suggestions,
+        memories=written.result.memories,
         reason=_why_nothing(vault, turn, before, written) if learn and before else "",
     )
 
 
 def _why_nothing(vault: Vault, turn: Turn, before: ProfileFiles, written: Written[_Learned]) -> str:
-    if written.result.changes or written.result.suggestions or written.paused:
+    result = written.result
+    if result.changes or result.suggestions or result.memories or written.paused:
         return ""
     message = (turn.user_message or "")[:_MAX_SEARCHED_CHARS]
     return why_nothing(message, turn.assistant_message or "", before.profile.values(), vault.lexicon())
@@ -491,13 +516,16 @@ def _append(
 
 
 class _Learned(NamedTuple):
-    """What a turn has changed in the profile, and what it only suggests."""
+    """What a turn has changed in the profile, what it only suggests, what it has left behind as memories, and the ids
+    of those that have expired for these."""
 
-    changes: tuple[Change, ...]
-    suggestions: tuple[Suggestion, ...]
+    changes: tuple[Change, ...] = ()
+    suggestions: tuple[Suggestion, ...] = ()
+    memories: tuple[Kept, ...] = ()
+    expired: tuple[str, ...] = ()
 
 
-_NOTHING = _Learned((), ())
+_NOTHING = _Learned()
 
 
 def _learn(
@@ -513,8 +541,8 @@ def _learn(
     *,
     is_reply: bool = False,
 ) -> Written[_Learned]:
-    """Write what the turn changes: the profile, its evidence, the daily log, MEMORY.md; of a turn whose question was
-    learned from, what its reply adds to that (`is_reply`).
+    """Write what the turn changes: the profile, its evidence, the typed memories, the daily log, MEMORY.md; of a turn
+    whose question was learned from, what its reply adds to that (`is_reply`).
 
     `line` is that of the turn, `before` the profile before it, `quote` its message without private facts. It waits
     `until` then for another writer of the user's files; `begin` is called before anything is written. Raises `Busy` too
@@ -526,13 +554,17 @@ def _learn(
     if is_reply:
         heard = extract(said, "", existing, vault.lexicon())
         signals = [signal for signal in signals if signal not in heard]
+    told = memorable(said, "", vault.lexicon()) if vault.config.memories_from_turns and not is_reply else []
+    forgotten = [] if is_reply else to_forget(said, vault.lexicon())
     is_reversal = not is_reply and not signals and takes_back_the_last(said, vault.lexicon())
     before_it = turn_before(vault, turn, line.source) if is_reversal else None
     vault.chats.step_aside()
     folder, said_at = layout.user_dir(turn.user_id), min(turn.created_at.astimezone(), vault.now())
     later = LaterChanges(vault, turn.user_id, said_at)
+    ended = 0
 
     def decide() -> Plan[_Learned]:
+        nonlocal ended
         vault.refuse_renamed(turn.user_id, as_of)
         begin()
         state = ProfileFiles.read(vault, turn.user_id, said_at, cache.read, later, written)
@@ -541,19 +573,36 @@ def _learn(
             new = [replace(each, quote=said) for each in state.reversed(*before_it)]
         counting, suggestions = state.hear(new, digest_of_conversation(turn))
         changes, evidence = state.merge(counting)
-        learned = _Learned(tuple(changes), tuple(suggestions))
+        kept = NOTHING_KEPT
+        if told:
+            kept = keep_said(vault, turn.user_id, told, line.source, at, _known_words(state, counting))
+        if forgotten or before_it:
+            kept += forget_said(vault, turn.user_id, forgotten, before_it, line.source)
+        learned = _Learned(tuple(changes), tuple(suggestions), kept.memories, kept.expired)
         labels = vault.config.locale or _labels(written, state.profile)
-        logs = _log_entries(vault, turn, line.source, at, quote, changes, cache, labels, is_reply=is_reply)
+        logs = _log_entries(vault, turn, line.source, at, quote, learned, cache, labels, is_reply=is_reply)
+        ended = tasks_ended(logs)
+        logs += kept.reinforced
         if evidence or suggestions:
             logs.append(state.with_evidence([*evidence, *suggestions], line.source))
         drafts = state.drafts(changes, ASSISTANT, line.source) if changes or not is_reply else []
+        drafts = [*drafts, *kept.drafts]
         drafts = _with_logs(drafts, logs, turn.user_id, at, line, waits=vault.config.git_log_commits != "turn")
         return Plan(learned, [replace(draft, made_at=said_at) for draft in drafts])
 
     names = (layout.PROFILE, layout.daily_source(at.date()), layout.FEEDBACK, layout.MEMORY_LOG)
     wait_s = LOCK_TIMEOUT_S if until is None else max(0.0, until - time.monotonic())
     edited = [folder / name for name in names]
-    return write(vault, turn.user_id, edited, decide, cache=cache, index=False, wait_s=wait_s)
+    done = write(vault, turn.user_id, edited, decide, cache=cache, index=False, wait_s=wait_s)
+    made = sum(each.became == "remembered" for each in done.result.memories)
+    note_in_session(vault, turn.user_id, created=made, completed=ended)
+    return done
+
+
+def _known_words(state: ProfileFiles, signals: Sequence[Signal]) -> list[str]:
+    """What a profile knows, so that no memory says it again: its notes, and the words of this turn's preferences."""
+    notes = [item.value for item in state.profile.items(NOTE)]
+    return [*notes, *(signal.quote for signal in signals if signal.key not in INCIDENTAL)]
 
 
 def _with_logs(
@@ -597,7 +646,7 @@ def _log_entries(
     source: str,
     at: datetime,
     quote: str,
-    changes: list[Change],
+    learned: _Learned,
     cache: ReadCache,
     labels: str,
     *,
@@ -607,14 +656,16 @@ def _log_entries(
     MEMORY.md with the task if the reply is long enough to be one. `labels` is the locale of their labels."""
     is_answered = turn.assistant_message or turn.exit_code is not None
     came = outcome(turn.exit_code, labels) if is_answered else ""
-    learned = [change.summary() for change in changes]
+    remembered = [each.content for each in learned.memories if each.became == "remembered"]
     skill = private.without_private(turn.skill or "")[0]
-    told = daily.Request(at, quote, source, digest_of_conversation(turn), skill, came, learned)
+    changes = [change.summary() for change in learned.changes]
+    told = daily.Request(at, quote, source, digest_of_conversation(turn), skill, came, changes)
     reflection = private.PRIVATE if turn.reflection and private.PRIVATE in quote else _reflection_for_logs(turn)[0]
 
     def in_log(text: str, kept: Callable[[str], str]) -> str:
         tell = daily.with_reply if is_reply else daily.with_request
-        return tell(text, replace(told, words=kept(quote), reflection=kept(reflection)), labels)
+        shown = replace(told, words=kept(quote), reflection=kept(reflection), remembered=[*map(kept, remembered)])
+        return tell(text, shown, labels)
 
     def in_memory(text: str, kept: Callable[[str], str]) -> str:
         return tasks.with_turn(text, at, kept(quote), skill, came, labels, is_reply=is_reply)

@@ -65,7 +65,8 @@ def second_look(
     off, or for a turn off the record (its source is empty). Raises `NotFound` for a line that holds no turn, and
     `Busy`.
     """
-    if not vault.config.llm_enabled or not source:
+    model = model or vault.chat_model()
+    if model is None or not vault.config.llm_enabled or not source:
         return SecondLook(degraded=tuple(vault.config.waits()) if vault.config.is_waiting("llm") else ())
     user_id, as_of = vault.id_now(user_id, vault.renamings() if as_of is None else as_of)
     turn = turn_at(vault, user_id, source)
@@ -76,9 +77,7 @@ def second_look(
         return SecondLook()
     existing = ProfileFiles.read(vault, user_id, vault.now()).profile.values()
     try:
-        answer = (model or _configured_model(vault)).complete(
-            llm.messages(message, turn.get("assistant_message") or "", existing), llm.SCHEMA
-        )
+        answer = model.complete(llm.messages(message, turn.get("assistant_message") or "", existing), llm.SCHEMA)
         proposed = llm.parse(answer)
     except EndpointError as error:
         return _degraded(vault, str(error))
@@ -156,19 +155,6 @@ def _tally(row: Mapping[str, Any]) -> Tally:
         )
     except (ValueError, TypeError, KeyError):
         return Tally()
-
-
-def _configured_model(vault: Vault) -> ChatModel:
-    config = vault.config
-    return ChatModel(
-        config.llm_base_url,
-        config.llm_model,
-        config.llm_key_env,
-        timeout_s=config.llm_timeout_s,
-        max_tokens=config.llm_max_tokens,
-        temperature=config.llm_temperature,
-        environ=vault.environ,
-    )
 
 
 def _said_at(turn: Mapping[str, Any]) -> datetime | None:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import datetime
 from functools import partial
 
@@ -13,6 +13,7 @@ from vault_memory.core import layout, reading, trailers
 from vault_memory.core.diary import daily, tasks
 from vault_memory.core.privacy import redact, secrets_added, without_private
 from vault_memory.core.trailers import Trailers
+from vault_memory.services.memories import note_in_session
 from vault_memory.services.profiles import profile_timezone
 from vault_memory.services.turns.redactor import LEFT_OUT
 from vault_memory.services.vault import Vault
@@ -38,18 +39,34 @@ def update_memory(vault: Vault, user_id: str, summary: str) -> bool:
         edits = (partial(tasks.with_task, at=at, lines=lines), partial(_with_outcome, at, words, outcome))
         return [_changed(vault, user_id, source, edit) for source, edit in zip(sources, edits, strict=True)]
 
+    ended = 0
+
     def decide() -> Plan[bool]:
+        nonlocal ended
         told = changes(lambda value: redact(without_private(value)[0]).text)
         if any(secrets_added(change.path, [change.before], change.after) for change in told):
             told = changes(lambda value: LEFT_OUT)  # bullets that are no secret alone may be one together
         logs = tuple(change for change in told if change.after != (change.before or b""))
+        ended = tasks_ended(logs)
         if not logs:
             return Plan(False)
         subject = trailers.logs_subject(user_id, f"{at:%Y-%m-%d %H:%M}")
         message, waits = trailers.render(subject, "", Trailers(user=user_id)), vault.config.git_log_commits != "turn"
         return Plan(True, [Draft(message, ASSISTANT, logs, waits=waits)])
 
-    return write(vault, user_id, [layout.user_dir(user_id) / source for source in sources], decide).result
+    done = write(vault, user_id, [layout.user_dir(user_id) / source for source in sources], decide).result
+    note_in_session(vault, user_id, completed=ended)
+    return done
+
+
+def tasks_ended(logs: Iterable[FileChange]) -> int:
+    """How many more tasks have ended well after a change of MEMORY.md, among changes of logs."""
+    return sum(
+        tasks.completed((log.after or b"").decode("utf-8", "replace"))
+        - tasks.completed((log.before or b"").decode("utf-8", "replace"))
+        for log in logs
+        if log.path.name == layout.MEMORY_LOG
+    )
 
 
 def _with_outcome(at: datetime, words: str, outcome: str, text: str) -> str:

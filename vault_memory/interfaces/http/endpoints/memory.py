@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import datetime
+import threading
 from collections.abc import Awaitable, Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import replace
-from typing import Annotated, Any, Literal
+from functools import partial
+from typing import Annotated, Any, Literal, TypeVar
 
 from fastapi import APIRouter, Query, Request, Response
 from pydantic import BaseModel, Field
@@ -19,6 +22,7 @@ from vault_memory.interfaces.http.body import JsonRoute
 from vault_memory.interfaces.http.guard import TheCaller, TheUser, TheVault
 from vault_memory.interfaces.http.problem import Reason, reason, reasons, responses
 from vault_memory.interfaces.http.response import in_page_thread, made_in_turn, page
+from vault_memory.services.distilling import end_conversation
 from vault_memory.services.notes import daily_log, daily_logs, newest_turns
 from vault_memory.services.retrieval import SearchQuery, SearchResult, build_enhanced_prompt, search
 from vault_memory.services.turns import SecondLooks, record_turn
@@ -26,11 +30,15 @@ from vault_memory.services.vault import Vault
 
 router = APIRouter(prefix="/api/v1/memory/{student_id}", tags=["memory"], route_class=JsonRoute)
 
+Result = TypeVar("Result")
 Searching = Callable[[str, SearchQuery], Awaitable[SearchResult]]
 """`search` as it is called here: with the user and the query."""
 MAX_CONCURRENT_SEARCHES = 16
 """How many searches run at once if they mostly wait for a model. Searches without a model run one at a time: threads
 would only compete for the interpreter, and eight of them did two thirds of the searches that one did."""
+
+MAX_CONCURRENT_ENDINGS = 2
+"""How many conversations are ended at once: each may wait for a language model."""
 
 _REFLECTION = {"summary": "第一次部署失敗", "causes": ["沒有設定環境變數"]}
 Text = Annotated[str, Field(max_length=200_000)]
@@ -120,17 +128,45 @@ class TurnIn(BaseModel):
     record: bool = Field(True, description="False: off the record, nothing is kept.")
 
 
+class KeptOut(BaseModel):
+    """A typed memory that a turn has left behind, let live on, or taken back: what `became` of it."""
+
+    id: str = Field(examples=["said_1769753100000_a1b2c3d4"])
+    type: str = Field(examples=["preference"])
+    content: str = Field(examples=["我喜歡咖啡"])
+    became: Literal["remembered", "reinforced", "forgotten"]
+
+
 class RecordedOut(BaseModel):
-    """What became of a turn: its line, what was learned in words, or the `reason` why nothing was of one that asks to
-    be remembered, or not to be; the commits; why commits wait, what was redacted; what could not be used."""
+    """What became of a turn: its line, what was learned in words, the typed `memories` that it left behind, or the
+    `reason` why nothing was learned of one that asks to be remembered, or not to be; the commits; why commits wait,
+    what was redacted; what could not be used."""
 
     source: str = Field(examples=["conversations/2026-01-30.jsonl:12"], description="Empty when off the record.")
     changes: list[str] = Field(examples=[["theme = dark"]])
+    memories: list[KeptOut] = []
     commits: list[str] = Field(examples=[["1a2b3c4d5e6f7a8b9c0d1a2b3c4d5e6f7a8b9c0d"]])
     paused: Reason | None = Field(None, examples=[None])
     redactions: dict[str, int] = Field(examples=[{}])
     degraded: list[Reason] = Field([], examples=[[]])
     reason: str = Field("", examples=[""])
+
+
+class EndIn(BaseModel):
+    """The conversation that has ended."""
+
+    conversation_id: Name = Field(min_length=1, examples=["conv_1a2b3c"])
+
+
+class EndedOut(BaseModel):
+    """What an ended conversation gave: how many of its turns were new, the ids of the memories, what it was about, how
+    many memories the model proposed that the person did not say, what could not be used."""
+
+    turns: int = Field(examples=[4])
+    memories: list[str] = Field(examples=[["mem_1769753100000_a1b2c3d4"]])
+    summary: str = Field(examples=["怎麼泡綠茶"])
+    dropped: int = Field(examples=[0])
+    degraded: list[Reason] = Field([], examples=[[]])
 
 
 class ReflectionOut(BaseModel):
@@ -170,6 +206,7 @@ class PromptIn(BaseModel):
     skill: Name | None = Field(None, description="The skill that is in use.", examples=["coding-agent"])
     private: bool = True
     budget: int | None = Field(None, ge=200, le=1_000_000, description="Most tokens, estimated.", examples=[4_000])
+    context_summary: Text = Field("", description="What this conversation has been about.", examples=["選了資料庫"])
 
 
 class PassageOut(BaseModel):
@@ -272,11 +309,26 @@ def record(request: Request, vault: TheVault, caller: TheCaller, user_id: TheUse
     return RecordedOut(
         source=recorded.source,
         changes=[change.summary() for change in recorded.changes],
+        memories=[KeptOut.model_validate(kept, from_attributes=True) for kept in recorded.memories],
         commits=list(recorded.commits),
         paused=reason(recorded.paused, vault.root) if recorded.paused else None,
         redactions=dict(recorded.redactions),
         degraded=reasons((*recorded.degraded, *filter(None, [not_looked_at])), vault.root),
         reason=recorded.reason,
+    )
+
+
+@router.post("/conversations/end", responses=responses(404, 409, 415))
+async def end(request: Request, vault: TheVault, user_id: TheUser, body: EndIn) -> EndedOut:
+    """End a conversation: keep what of it is worth a memory, and what it was about. A second time does nothing."""
+    work = partial(end_conversation, vault, user_id, body.conversation_id, wait_s=0)
+    ended = await _in_own_thread(request.app.state.endings, work)
+    return EndedOut(
+        turns=ended.turns,
+        memories=[memory.id for memory in ended.memories],
+        summary=ended.summary,
+        dropped=ended.dropped,
+        degraded=reasons(ended.degraded, vault.root),
     )
 
 
@@ -312,12 +364,38 @@ async def prompt(request: Request, vault: TheVault, user_id: TheUser, body: Prom
 
     def build() -> str:
         built = build_enhanced_prompt(
-            vault, user_id, body.request, body.skill, private=body.private, budget=body.budget
+            vault,
+            user_id,
+            body.request,
+            body.skill,
+            private=body.private,
+            budget=body.budget,
+            context_summary=body.context_summary,
         )
         built = replace(built, degraded=[*reasons(built.degraded, vault.root)])
         return PromptOut.model_validate(built, from_attributes=True).model_dump_json()
 
     return await made_in_turn(request, user_id, lambda: run_in_threadpool(build))
+
+
+async def _in_own_thread(places: asyncio.Semaphore, work: Callable[[], Result]) -> Result:
+    """Do what may wait for a language model: few at once, in no thread of other requests, and in one that the process
+    does not wait for at its end."""
+    await places.acquire()
+    loop, done = asyncio.get_running_loop(), Future[Result]()
+
+    def run() -> None:
+        try:
+            if done.set_running_or_notify_cancel():  # else the client has left already
+                done.set_result(work())
+        except BaseException as error:
+            done.set_exception(error)
+        finally:
+            with suppress(RuntimeError):  # the server has stopped
+                loop.call_soon_threadsafe(places.release)
+
+    threading.Thread(target=run, daemon=True, name="ending").start()
+    return await asyncio.wrap_future(done)
 
 
 def _turn_out(source: str, turn: Mapping[str, Any]) -> TurnOut:

@@ -1,0 +1,2 @@
+"""Our own endpoints, a file for each subject: health, users and their profiles, their conversations, their typed
+memories."""

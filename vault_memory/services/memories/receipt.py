@@ -1,0 +1,181 @@
+"""The receipt of a deletion: each store is looked through for what should be gone, and what brings it back is named.
+
+Every line is of a look at the store itself after the deletion, not of what the deletion meant to do. A further store
+adds its look to `_looks`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import Any
+
+from vault_memory.adapters import files
+from vault_memory.adapters.index import Traces
+from vault_memory.core import layout
+from vault_memory.core.memories import Memory
+from vault_memory.errors import VaultMemoryError, in_command
+from vault_memory.services.memories.accesses import accesses
+from vault_memory.services.memories.files import MemoryFile, memory_rows
+from vault_memory.services.vault import Vault
+from vault_memory.services.write import Written
+
+
+@dataclass(frozen=True)
+class Look:
+    """A look for deleted memories in one store: whether none is there any more, and what was looked at, in words."""
+
+    store: str
+    is_absent: bool
+    says: str
+
+
+@dataclass(frozen=True)
+class Receipt:
+    """A deletion: the ids of the memories, the commits that deleted them (`paused` says why one waits), a look at each
+    store, a command for each note that brings it back, and what still holds the words, in words."""
+
+    ids: tuple[str, ...]
+    commits: tuple[str, ...]
+    paused: str | None
+    looks: tuple[Look, ...]
+    restore: tuple[str, ...]
+    kept: tuple[str, ...]
+
+    def as_dict(self) -> dict[str, Any]:
+        """The receipt as JSON shows it."""
+        return {
+            "deleted": list(self.ids),
+            "commits": list(self.commits),
+            "paused": self.paused,
+            "verified": [{"store": each.store, "absent": each.is_absent, "says": each.says} for each in self.looks],
+            "restore": list(self.restore),
+            "kept": list(self.kept),
+        }
+
+
+def seen_before(vault: Vault, user_id: str, sources: Iterable[str]) -> Traces | None:
+    """What the index holds of notes that are about to be deleted; None where it cannot be asked."""
+    try:
+        return vault.index(user_id).traces(tuple(sources))
+    except VaultMemoryError:
+        return None
+
+
+def receipt(
+    vault: Vault,
+    user_id: str,
+    written: Written[tuple[MemoryFile, ...]],
+    traces: Traces | None,
+    is_waiting: Callable[[str], bool],
+) -> Receipt:
+    """The receipt of a deletion that was `written`. `traces` are those of before; `is_waiting` tells of a source
+    whether another deletion has chosen it."""
+    found = written.result
+    before = _commit_before(vault, written.commits)
+    paths = [layout.user_dir(user_id) / file.source for file in found]
+    held = [path for path in paths if before and vault.history.entry(path, before)]
+    kept = [f"git's history: {_many(len(held), 'note')} as of commit {before[:12]}"] if before and held else []
+    kept += dict.fromkeys(_kept(vault, user_id, [file.memory for file in found]))
+    return Receipt(
+        tuple(file.memory.id for file in found),
+        written.commits,
+        written.paused,
+        tuple(_looks(vault, user_id, found, paths, traces, is_waiting)),
+        tuple(f"vault-memory restore {in_command(path)} --to {before}" for path in held),
+        tuple(kept),
+    )
+
+
+def _kept(vault: Vault, user_id: str, gone: Sequence[Memory]) -> Iterator[str]:
+    """What else has the words of deleted memories, or words made of them."""
+    ids = {memory.id for memory in gone}
+    for memory in gone:
+        if memory.source:
+            yield f"where {memory.id} comes from: {memory.source}"
+        if memory.supersedes and memory.supersedes not in ids:
+            yield f"the memory {memory.supersedes}, whose place {memory.id} took"
+        if memory.superseded_by and memory.superseded_by not in ids:
+            yield f"the memory {memory.superseded_by}, which took the place of {memory.id}"
+    for name in _LOGS:
+        with suppress(VaultMemoryError):
+            text = files.read(vault.path(user_id, name)) or b""
+            for named in sorted(ids):
+                if named.encode() in text:
+                    yield f"{name} names {named}"
+
+
+_LOGS = (layout.PROFILE, layout.MEMORY_LOG, layout.FEEDBACK)
+"""Files of a user's in which a line may be made of a memory, and then names it."""
+
+
+def _looks(
+    vault: Vault,
+    user_id: str,
+    found: tuple[MemoryFile, ...],
+    paths: list[PurePosixPath],
+    traces: Traces | None,
+    is_waiting: Callable[[str], bool],
+) -> Iterator[Look]:
+    ids = {file.memory.id for file in found}
+    there = [str(path) for path in paths if os.path.lexists(vault.root / path)]
+    yield _look("files", there, f"{_many(len(paths), 'path')} on the disk")
+    yield _asked("ids", lambda: _rows(vault, user_id, ids))
+    yield from _in_index(vault, user_id, traces)
+    yield _asked("state", lambda: _in_state(vault, user_id, found, is_waiting))
+    committed = [str(path) for path in paths if vault.history.entry(path) is not None]
+    yield _look("git", committed, "the tree of HEAD")
+
+
+def _rows(vault: Vault, user_id: str, ids: set[str]) -> Look:
+    there = [row.source for row in memory_rows(vault, user_id, ids)]
+    return _look("ids", there, "all notes of memories, read anew where they have changed")
+
+
+def _in_index(vault: Vault, user_id: str, traces: Traces | None) -> Iterator[Look]:
+    if traces is None:
+        for store in ("words", "vectors"):
+            yield Look(store, False, "the index could not be asked before: `vault-memory reindex` makes it anew")
+        return
+    try:
+        left = vault.index(user_id).remains(traces)
+    except VaultMemoryError as error:
+        for store in ("words", "vectors"):
+            yield Look(store, False, f"not looked at: {error}")
+        return
+    chunks = _many(len(traces.chunk_ids), "passage")
+    for store, count in (("words", left.files + left.words), ("vectors", left.vectors)):
+        yield Look(store, not count, f"{chunks} in the index" + (f": {count:,} rows are left" if count else ""))
+
+
+def _in_state(vault: Vault, user_id: str, found: tuple[MemoryFile, ...], is_waiting: Callable[[str], bool]) -> Look:
+    counted = accesses(vault, user_id).keys()
+    there = [file.memory.id for file in found if file.memory.id in counted or is_waiting(file.source)]
+    return _look("state", there, "counts of recalls, and deletions that wait")
+
+
+def _asked(store: str, look: Callable[[], Look]) -> Look:
+    try:
+        return look()
+    except VaultMemoryError as error:
+        return Look(store, False, f"not looked at: {error}")
+
+
+def _look(store: str, there: list[str], where: str) -> Look:
+    more = ", …" if len(there) > 3 else ""
+    return Look(store, not there, f"{where}: still {', '.join(there[:3])}{more}" if there else where)
+
+
+def _commit_before(vault: Vault, commits: tuple[str, ...]) -> str | None:
+    """The commit that holds what was deleted: the one before the deletion, or the last one while that waits."""
+    try:
+        return vault.history.commit_named(f"{commits[-1]}^" if commits else "HEAD")
+    except VaultMemoryError:
+        return None
+
+
+def _many(count: int, thing: str) -> str:
+    return f"1 {thing}" if count == 1 else f"{count:,} {thing}s"

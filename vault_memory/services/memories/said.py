@@ -1,0 +1,204 @@
+"""What a turn says that is worth a memory (`core.memorable`) becomes a memory of some days, in the words of its person.
+Said again, it is reinforced; taken back, it goes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import PurePosixPath
+from typing import Literal
+
+from vault_memory.adapters.history import ASSISTANT, Draft, FileChange
+from vault_memory.core import layout, memories, trailers
+from vault_memory.core.memorable import Forget, Memorable
+from vault_memory.core.memories import Memory
+from vault_memory.core.privacy import secrets_added
+from vault_memory.core.ranking import Filter
+from vault_memory.core.text import comparable, same, tokens
+from vault_memory.core.trailers import Trailers
+from vault_memory.errors import Busy, IndexUnusable, UsageError
+from vault_memory.services.indexing import reconcile
+from vault_memory.services.memories.expire import overflow_drafts
+from vault_memory.services.memories.files import MemoryFile, memory_rows, read_memory
+from vault_memory.services.memories.reinforce import reinforcement
+from vault_memory.services.memories.store import memory_id, without_secrets
+from vault_memory.services.vault import Vault
+
+_MOSTLY = 0.6
+"""A memory of which so much is known already says nothing new."""
+_LOOKED_AT = 24
+"""So many memories are compared with what was said: its words find the same words first."""
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A memory that a turn has left behind, let live on, or taken back: what `became` of it."""
+
+    id: str
+    type: str
+    content: str
+    became: Literal["remembered", "reinforced", "forgotten"] = "remembered"
+
+    def summary(self) -> str:
+        """It in words, as commands and logs say it."""
+        return f"{self.type}: {self.content}"
+
+
+@dataclass(frozen=True)
+class KeptOfTurn:
+    """What a turn's memories change: `drafts` are their commit and that of what had to go for them (`expired`, ids);
+    `reinforced` are notes that change along with the logs."""
+
+    memories: tuple[Kept, ...] = ()
+    drafts: tuple[Draft, ...] = ()
+    reinforced: tuple[FileChange, ...] = ()
+    expired: tuple[str, ...] = ()
+
+    def __add__(self, later: KeptOfTurn) -> KeptOfTurn:
+        """Both; what goes later does not live on."""
+        gone = {change.path for draft in later.drafts for change in draft.changes}
+        left = tuple(change for change in self.reinforced if change.path not in gone)
+        both = (self.memories + later.memories, self.drafts + later.drafts, left + later.reinforced)
+        return KeptOfTurn(*both, self.expired + later.expired)
+
+
+NOTHING_KEPT = KeptOfTurn()
+
+
+def keep_said(
+    vault: Vault,
+    user_id: str,
+    said: Sequence[Memorable],
+    source: str,
+    said_at: datetime,
+    known: Iterable[str],
+) -> KeptOfTurn:
+    """Plan the memories of a turn: what it `said` on the line `source` of the record, at that time in the person's time
+    zone. They live from now on.
+
+    What the profile has is not kept twice: what is `known` there, in the person's words or as a note. Secrets and
+    private facts stay out. One commit for all. The caller holds the user's lock, and writes.
+    """
+    now = vault.now().astimezone(vault.config.zone())
+    held = [comparable(text) for text in known]
+    new: list[Memory] = []
+    kept: list[Kept] = []
+    reinforced: dict[str, FileChange] = {}
+    for each in said:
+        if any(_is_said_in(each.content, text) for text in held):
+            continue
+        if before := _known_memory(vault, user_id, each.content):
+            change = reinforcement(vault, user_id, before.source, now, said_at.date())
+            if change and before.source not in reinforced:
+                reinforced[before.source] = change
+                kept.append(Kept(before.memory.id, before.memory.type, before.memory.content, "reinforced"))
+        elif memory := _memory(vault, user_id, each, source, said_at, now):
+            new.append(memory)
+            kept.append(Kept(memory.id, memory.type, memory.content))
+    if not new:
+        return KeptOfTurn(tuple(kept), (), tuple(reinforced.values()))
+    changes = tuple(FileChange(_path(user_id, memory), None, memories.encode(memory).encode()) for memory in new)
+    over, expired = overflow_drafts(vault, user_id, len(new))
+    drafts = (Draft(_message(user_id, "add", new, source), ASSISTANT, changes), *over)
+    alive = KeptOfTurn(tuple(kept), (), tuple(reinforced.values()))
+    return alive + KeptOfTurn((), drafts, (), expired)
+
+
+def forget_said(
+    vault: Vault, user_id: str, asked: Sequence[Forget], turn_before: tuple[str, datetime] | None, source: str
+) -> KeptOfTurn:
+    """Plan that memories of conversations go: those that a person has `asked` to be forgotten, and those of the turn
+    before (its line and its time), if that is taken back. `source` is the line that asks for it.
+
+    One commit for all; git's history keeps them. What a person has stored, or edited and not committed, stays. The
+    caller holds the user's lock, and writes.
+    """
+    if not vault.is_user(user_id):
+        return NOTHING_KEPT
+    found: dict[str, MemoryFile] = {}
+    try:
+        if turn_before:
+            line, at = turn_before
+            prefix = f"{memories.SAID_PREFIX}_{int(at.timestamp() * 1000)}_"
+            rows = [row for row in memory_rows(vault, user_id) if row.memory_id.startswith(prefix)]
+            files = (read_memory(vault, user_id, row.source) for row in rows)
+            found |= {file.source: file for file in files if file and file.memory.source == line}
+        for each in asked:
+            for file in _alike(vault, user_id, each.words):
+                if memories.is_of_conversation(file.memory) and each.means(file.memory.content):
+                    found[file.source] = file
+    except (Busy, IndexUnusable):  # `memory delete` is left
+        return NOTHING_KEPT
+    folder = layout.user_dir(user_id)
+    gone = [file for file in found.values() if vault.history.is_kept(folder / file.source, file.stored)]
+    if not gone:
+        return NOTHING_KEPT
+    changes = tuple(FileChange(folder / file.source, file.stored, None) for file in gone)
+    message = _message(user_id, "forget", [file.memory for file in gone], source)
+    kept = tuple(Kept(file.memory.id, file.memory.type, file.memory.content, "forgotten") for file in gone)
+    return KeptOfTurn(kept, (Draft(message, ASSISTANT, changes),))
+
+
+def _is_said_in(content: str, known: str) -> bool:
+    """Whether a text that is known already says all of this, or most of it. `known` is as `comparable` has it."""
+    said = comparable(content)
+    return said in known or (known in said and len(known) >= _MOSTLY * len(said))
+
+
+def _memory(
+    vault: Vault, user_id: str, said: Memorable, source: str, said_at: datetime, now: datetime
+) -> Memory | None:
+    """The memory of what was said; None where its words may not be kept."""
+    try:
+        made = memories.new_memory(
+            memory_id(memories.SAID_PREFIX, said_at),
+            said.content,
+            said.kind,
+            now,
+            importance=said.importance,
+            ttl_days=memories.SAID_TTL_DAYS,
+            source=source,
+        )
+        made, _ = without_secrets(replace(made, created_at=said_at, said_on=(said_at.date().isoformat(),)))
+    except UsageError:
+        return None
+    is_secret = secrets_added(_path(user_id, made), [None], memories.encode(made).encode())
+    return None if is_secret else made
+
+
+def _known_memory(vault: Vault, user_id: str, content: str) -> MemoryFile | None:
+    """The active memory with this content, but for script, case and width; None, too, while the index cannot tell."""
+    try:
+        found = _alike(vault, user_id, content) if vault.is_user(user_id) else []
+    except (Busy, IndexUnusable):
+        return None
+    return next((file for file in found if same(file.memory.content, content)), None)
+
+
+def _alike(vault: Vault, user_id: str, text: str) -> list[MemoryFile]:
+    """The active memories that share most words with a text, as the files stand now."""
+    terms, at = tokens.query_terms(text).search_terms, vault.now()
+    if not terms:
+        return []
+    reconcile(vault, user_id)
+    only = Filter(kinds=("memory",), at=at.timestamp())
+    chunks = vault.index(user_id).search(tokens.QueryTerms(terms, ()), None, only, _LOOKED_AT).chunks
+    files = (read_memory(vault, user_id, source) for source in dict.fromkeys(chunk.source for chunk in chunks))
+    return [file for file in files if file and not file.memory.is_past(at)]
+
+
+def _path(user_id: str, memory: Memory) -> PurePosixPath:
+    return layout.user_dir(user_id) / memories.source_of(memory)
+
+
+def _message(user_id: str, verb: str, changed: Sequence[Memory], source: str) -> str:
+    """The message of a commit that adds or forgets memories, because of the turn on the line `source`."""
+    if len(changed) == 1:
+        subject = f"memories({user_id}): {verb} {changed[0].type} {changed[0].title}"
+        return trailers.render(subject, "", Trailers(user=user_id, source=source or None, memory=changed[0].id))
+    head = trailers.render(f"memories({user_id}): {verb} {len(changed)} memories").rstrip("\n")
+    listed = "\n".join(trailers.single_line(f"- {each.type} {each.title}") for each in changed)
+    named = [("user", user_id), ("source", source), *(("memory", each.id) for each in changed)]
+    lines = "".join(f"{trailers.KEYS[key]}: {trailers.single_line(value)}\n" for key, value in named if value)
+    return f"{head}\n\n{listed}\n\n{lines}"
