@@ -14,9 +14,10 @@ from typing import Any
 
 import pytest
 
-from tests.conftest import Clock
+from tests.conftest import Clock, wait_until
 from tests.scripted_http import Received, Reply, ScriptedServer, completion
 from tests.services.memories.conftest import Home
+from vault_memory.errors import Busy
 from vault_memory.services.memories import (
     Stored,
     draft,
@@ -243,6 +244,20 @@ def test_an_edit_while_a_model_works_is_not_lost(smart: Vault, chat: ScriptedSer
 
 def _add(root: Path, text: str) -> bool:
     return store_memory(open_vault(root), "alice", text).stored.reinforced
+
+
+def test_the_next_writer_finds_it_in_the_index(vault: Vault, home: Home) -> None:
+    """B5: the user's lock is given back when the memory can be found, and not before."""
+    add(vault, "tea is nice")
+    commits = len(home.log())
+    with vault.indexing("alice"):
+        storing = threading.Thread(target=add, args=(vault, OLD))
+        storing.start()
+        wait_until(lambda: len(home.log()) > commits, "it is committed")
+        with pytest.raises(Busy), open_vault(vault.root).writing("alice", 0.3):
+            pass
+    storing.join(60)
+    assert add(vault, NEW).similar
 
 
 @pytest.mark.slow
