@@ -14,10 +14,12 @@ from typing import Any
 
 import pytest
 
-from tests.conftest import Clock, wait_until
+from tests.conftest import Clock, wait_until, wait_until_inside
 from tests.scripted_http import Received, Reply, ScriptedServer, completion
 from tests.services.memories.conftest import Home
+from vault_memory.adapters import files
 from vault_memory.errors import Busy
+from vault_memory.services.indexing import reconcile
 from vault_memory.services.memories import (
     Stored,
     draft,
@@ -258,6 +260,20 @@ def test_the_next_writer_finds_it_in_the_index(vault: Vault, home: Home) -> None
             pass
     storing.join(60)
     assert add(vault, NEW).similar
+
+
+def test_it_is_checked_while_the_lock_is_held(vault: Vault, home: Home) -> None:
+    """B5: what another writer has stored since it was looked for the first time counts."""
+    add(vault, "tea is nice")
+    told: list[Stored] = []
+    with open_vault(vault.root).writing("alice"):
+        storing = threading.Thread(target=lambda: told.append(add(vault, NEW)))
+        storing.start()
+        wait_until_inside(storing, files.lock)
+        (home.path / "memories/mine.md").write_text(f"{OLD}\n", encoding="utf-8")
+        reconcile(open_vault(vault.root), "alice")
+    storing.join(60)
+    assert [each.id for each in told[0].similar] == ["mine"] and told[0].id == ""
 
 
 @pytest.mark.slow
