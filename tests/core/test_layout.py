@@ -61,6 +61,10 @@ def test_no_user_id_is_a_name_that_a_vault_ignores() -> None:
         ("memory/alice/archive/daily/2025-01-30.md", "alice", "daily"),
         ("memory/alice/conversations/2026-01-30.jsonl", "alice", "conversation"),
         ("memory/alice/memories/x.md", "alice", "memory"),
+        ("memory/alice/memories/2026-01/x.md", "alice", "memory"),
+        ("memory/alice/memories/work/web/x.md", "alice", "memory"),
+        ("memory/alice/archive/memories/2026-01/x.md", "alice", "memory"),
+        ("memory/alice/entities/work/x.md", "alice", "note"),
         ("memory/alice/entities/Redis.md", "alice", "entity"),
         ("memory/alice/mistakes/x.md", "alice", "mistake"),
         ("memory/alice/ideas/x.md", "alice", "note"),
@@ -112,7 +116,13 @@ def test_a_name_that_is_neither_is_refused(name: str) -> None:
 def test_what_stands_in_the_place_of_a_file_or_folder_of_the_layout() -> None:
     home = "memory/bob/"
     below_a_file = ["USER.md/x", "user.MD/x", "MEMORY.md/x/y.md", "feedback.jsonl/x", "daily/2026-01-30.md/y.md"]
-    below_a_file += ["archive/daily/2025-01-30.md/y", "archive/MEMORY-2025.md/x", "memories/a.md/b", "entities/a.md/b"]
+    below_a_file += [
+        "archive/daily/2025-01-30.md/y",
+        "archive/MEMORY-2025.md/x",
+        "memories/a.md/b",
+        "entities/a.md/b",
+        "memories/2026-01/a.md/b",
+    ]
     files = ["daily", "Daily", "conversations", "memories", "archive", "archive/daily"]
     misplaced = [home + name for name in below_a_file + files]
     misplaced += ["memory/carol", "memory/notes.txt", "vault-memory.toml/x", ".gitattributes/x"]

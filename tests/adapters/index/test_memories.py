@@ -12,6 +12,7 @@ from vault_memory.adapters.embedding.offline import OfflineEmbedder
 from vault_memory.adapters.index.base import FileState
 from vault_memory.adapters.index.sqlite import SqliteIndex
 from vault_memory.core import layout
+from vault_memory.core.memories import sketch
 from vault_memory.core.notes import document
 from vault_memory.core.ranking.candidate import Filter
 from vault_memory.core.text import tokens
@@ -96,3 +97,32 @@ def test_what_is_known_of_each(index: SqliteIndex) -> None:
     assert [row.memory_id for row in index.memories(["A", "E"])] == ["E"]
     index.remove(["memories/a.md"])
     assert index.active_memories(0) == 1
+
+
+def test_alike_ones_by_their_sketch(index: SqliteIndex) -> None:
+    """B5: the same text first, and none that is past."""
+
+    def alike(text: str, at: float = 0, limit: int = 9) -> list[str]:
+        return [row.memory_id for row in index.alike_memories(sketch(text), at, limit)]
+
+    assert alike("tea a") == ["A", "B"] and alike("Tea, b!") == ["B", "A"] and alike("tea b", limit=1) == ["B"]
+    assert alike("tea b", DAY) == ["A"] and alike("coffee") == []
+    put(index, a="id: A\ntype: fact\nsuperseded_by: B")
+    assert alike("tea a") == ["B"]
+    index.remove(["memories/b.md"])
+    assert alike("tea b") == []
+
+
+@pytest.mark.slow
+def test_alike_ones_among_many_take_no_longer(tmp_path: Path) -> None:
+    """B5: however many have the same words."""
+    index = SqliteIndex(tmp_path / "many.db")
+
+    def seconds() -> float:
+        return min(pace.seconds(lambda: index.alike_memories(sketch("tea m7"), 0, 9)) for _ in range(5))
+
+    put(index, **{f"m{number}": "title: tea" for number in range(300)})
+    few = seconds()
+    put(index, **{f"n{number}": "title: tea" for number in range(6_000)})
+    assert index.alike_memories(sketch("tea m7"), 0, 9)[0].memory_id == "m7"
+    assert seconds() <= 3 * few + pace.usual_fixed_work()

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 
 import pytest
 
 from tests.conftest import Cli
+from tests.scripted_http import ScriptedServer
 
 CROWD = [*(f"我喜歡第 {n} 種顏色的襪子" for n in range(10)), *(f"第 {n} 個會議改到星期五下午" for n in range(40))]
 
@@ -58,6 +60,38 @@ def test_a_memory_from_adding_to_deleting(cli: Cli) -> None:
     back = next(line for line in receipt.splitlines() if new in line and "  back  " in line)
     cli(*shlex.split(back.partition("vault-memory ")[2]))
     assert [row["id"] for row in cli.json("recall", "--user", "alice", "JWT")["memories"]] == [new]
+
+
+def test_what_is_kept_already_is_shown(cli: Cli) -> None:
+    """B5: similar ones are listed and nothing is stored; --force stores it; a model that is sure merges."""
+    add = ("memory", "add", "--user", "alice")
+    old = cli(*add, "用 JWT 登入，因為手機版沒有 cookie", "--type", "decision").strip()
+    done = cli.run(*add, "用 JWT 登入，手機版沒有 cookie")
+    assert done.returncode == 1 and old in done.stdout and "--force" in done.stdout and "cookie" in done.stdout
+    done = cli.run(*add, "用 JWT 登入，手機版沒有 cookie", "--json")
+    said = json.loads(done.stdout)
+    assert done.returncode == 1 and said["id"] == ""
+    assert [(each["id"], each["score"] >= 0.35) for each in said["similar"]] == [(old, True)]
+    again = cli.run(*add, "用 jwt 登入,因为手机版没有 cookie!")
+    assert again.returncode == 0 and again.stdout.strip() == old and "lives on" in again.stderr
+    assert len(cli.json("memory", "list", "--user", "alice")) == 1
+    forced = cli(*add, "用 JWT 登入，手機版沒有 cookie", "--force").strip()
+    assert {row["id"] for row in cli.json("memory", "list", "--user", "alice")} == {old, forced}
+    assert all(cli(*add, f"Server web{n} was restarted") for n in range(3))
+
+
+def test_a_model_that_is_sure_merges(cli: Cli, chat: ScriptedServer) -> None:
+    """B5: one similar, confirmed by the model: one memory of both, the old notes linked."""
+    add = ("memory", "add", "--user", "alice")
+    old = cli(*add, "Use JWT for auth because mobile has no cookies").strip()
+    both = "Use JWT tokens for auth because mobile has no cookies"
+    chat.will_say(json.dumps({"score": 0.9, "reason": "the same", "merged": both}))
+    done = cli.run(*add, "Use JWT tokens for auth since mobile has no cookies", **chat.chat_settings())
+    assert done.returncode == 0 and f"merged with {old}" in done.stderr
+    (row,) = cli.json("memory", "list", "--user", "alice")
+    assert row["content"] == both and row["id"] == done.stdout.strip()
+    assert "Vault-Memory: " + row["id"] in cli.git("log", "-1", "--format=%B")
+    assert len(cli.json("memory", "list", "--user", "alice", "--history")) == 3
 
 
 def test_the_job_and_the_limit_are_told(cli: Cli) -> None:

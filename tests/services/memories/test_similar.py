@@ -14,9 +14,12 @@ from typing import Any
 
 import pytest
 
-from tests.conftest import Clock
+from tests.conftest import Clock, wait_until, wait_until_inside
 from tests.scripted_http import Received, Reply, ScriptedServer, completion
 from tests.services.memories.conftest import Home
+from vault_memory.adapters import files
+from vault_memory.errors import Busy
+from vault_memory.services.indexing import reconcile
 from vault_memory.services.memories import (
     Stored,
     draft,
@@ -28,6 +31,8 @@ from vault_memory.services.memories import (
     store_memory,
     supersede,
 )
+from vault_memory.services.memories.expire import MAX_AT_ONCE
+from vault_memory.services.person_edits import commit_edits
 from vault_memory.services.vault import Vault, open_vault
 
 OLD = "Use JWT for auth because mobile has no cookies"
@@ -243,6 +248,34 @@ def _add(root: Path, text: str) -> bool:
     return store_memory(open_vault(root), "alice", text).stored.reinforced
 
 
+def test_the_next_writer_finds_it_in_the_index(vault: Vault, home: Home) -> None:
+    """B5: the user's lock is given back when the memory can be found, and not before."""
+    add(vault, "tea is nice")
+    commits = len(home.log())
+    with vault.indexing("alice"):
+        storing = threading.Thread(target=add, args=(vault, OLD))
+        storing.start()
+        wait_until(lambda: len(home.log()) > commits, "it is committed")
+        with pytest.raises(Busy), open_vault(vault.root).writing("alice", 0.3):
+            pass
+    storing.join(60)
+    assert add(vault, NEW).similar
+
+
+def test_it_is_checked_while_the_lock_is_held(vault: Vault, home: Home) -> None:
+    """B5: what another writer has stored since it was looked for the first time counts."""
+    add(vault, "tea is nice")
+    told: list[Stored] = []
+    with open_vault(vault.root).writing("alice"):
+        storing = threading.Thread(target=lambda: told.append(add(vault, NEW)))
+        storing.start()
+        wait_until_inside(storing, files.lock)
+        (home.path / "memories/mine.md").write_text(f"{OLD}\n", encoding="utf-8")
+        reconcile(open_vault(vault.root), "alice")
+    storing.join(60)
+    assert [each.id for each in told[0].similar] == ["mine"] and told[0].id == ""
+
+
 @pytest.mark.slow
 def test_ten_processes_with_similar_ones_keep_one(vault: Vault, home: Home) -> None:
     """B5: each is checked while the user's lock is held."""
@@ -252,15 +285,24 @@ def test_ten_processes_with_similar_ones_keep_one(vault: Vault, home: Home) -> N
     assert len(home.names()) == 1 and contents(vault) < {OLD, NEW} and home.is_clean()
 
 
-@pytest.mark.slow
-def test_adding_to_many_costs_no_more(vault: Vault, home: Home) -> None:
-    """B5: notes lie by month, and only a few are looked at; so few that are too many go at once."""
-    folder = home.path / "memories/2020-01"
-    folder.mkdir(parents=True)
-    for n in range(300):
-        (folder / f"m{n}.md").write_text(f"note {n} of the same words again\n", encoding="utf-8")
-    small = replace(vault, config=replace(vault.config, memories_capacity=5))
+def test_only_so_many_go_for_one_that_comes(vault: Vault, home: Home) -> None:
+    """E8: somebody has lowered the capacity by thousands: no writer waits until all are archived."""
+    (home.path / "memories/old").mkdir(parents=True)
+    for n in range(MAX_AT_ONCE + 20):
+        (home.path / f"memories/old/m{n}.md").write_text(f"note {n}\n", encoding="utf-8")
     list_memories(vault, "alice", limit=1)
-    [*vault.history.uncommitted()]
-    assert store_memory(small, "alice", "tea is nice")
-    assert len(store_memory(small, "alice", "the car is red").stored.expired) <= 100
+    commit_edits(vault, [*vault.history.uncommitted()])
+    small = replace(vault, config=replace(vault.config, memories_capacity=5))
+    assert len(store_memory(small, "alice", "tea is nice").stored.expired) == MAX_AT_ONCE
+    assert len(expire_memories(small, "alice")) == 16 and len(contents(small)) == 5
+
+
+def test_a_commit_names_the_notes_of_a_month(vault: Vault, home: Home, clock: Clock) -> None:
+    """B5: notes lie by month, past ones too, so that adding to many costs no more."""
+    first = store_memory(vault, "alice", "tea is nice")
+    clock.time += timedelta(days=30)
+    second = store_memory(vault, "alice", "the car is red")
+    assert home.file(first).source.startswith("memories/2026-01/") or home.file(first).is_archived
+    assert home.file(second).source.startswith(f"memories/{clock.time:%Y-%m}/")
+    source = home.file(first).source
+    assert expire_memories(vault, "alice") == (first,) and home.file(first).source == f"archive/{source}"

@@ -91,7 +91,8 @@ def alike(db: apsw.Connection, numbers: Sequence[int], at: float, limit: int) ->
     found = []
     for file_id in most:
         for (held,) in rows(db, drawn, (file_id, at)):
-            if (alike := likeness(numbers, json.loads(held))) >= SAMPLED:
-                found.append((alike, file_id))
+            sketched = json.loads(held)
+            if (alike := likeness(numbers, sketched)) >= SAMPLED:
+                found.append((sketched[:1] == [*numbers[:1]], alike, file_id))
     best = sorted(found, reverse=True)[:limit]
-    return [MemoryRow(*row) for _, file_id in best for row in rows(db, f"{_FOUND} WHERE file_id = ?", (file_id,))]
+    return [MemoryRow(*row) for *_, file_id in best for row in rows(db, f"{_FOUND} WHERE file_id = ?", (file_id,))]

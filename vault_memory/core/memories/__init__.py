@@ -1,5 +1,6 @@
-"""Typed memories: one in a note, `memories/<id>-<slug>.md`, and what makes one weigh more than another when it is
-recalled; also everyday categories (drink, pet, instrument), by which one that names a thing answers for its kind."""
+"""Typed memories: one in a note, `memories/YYYY-MM/<id>-<slug>.md`, how much two of them share, and what makes
+one weigh more than another when it is recalled; also everyday categories (drink, pet, instrument), by which one that
+names a thing answers for its kind."""
 
 from __future__ import annotations
 
