@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 
 from tests.conftest import Cli
+from vault_memory.services.retrieval import build_enhanced_prompt, recall
+from vault_memory.services.vault import open_vault
 
 CROWD = [*(f"我喜歡第 {n} 種襪子的花紋" for n in range(10)), *(f"第 {n} 個會議改到下午" for n in range(40))]
 PAIRS = (
@@ -32,13 +34,15 @@ def test_ten_things_said_are_found_among_fifty_others(cli: Cli) -> None:
     lines = [json.dumps({"user_id": "alice", "user_message": said, "assistant_message": "好的"}) for said in turns]
     told = cli("turn", "--jsonl", "-", stdin="\n".join(lines))
     assert "memories" in told
+    vault = open_vault(cli.folder)
     for _, asked, word in PAIRS:
-        found = [
-            memory["content"] for memory in cli.json("recall", "--user", "alice", asked, "--top-k", "3")["memories"]
-        ]
+        found = [memory.content for memory in recall(vault, "alice", asked, top_k=3)]
         assert any(word in content for content in found), (asked, found)
-        system = cli.json("prompt", "--user", "alice", asked)["messages"][0]
+        system = build_enhanced_prompt(vault, "alice", asked).messages[0]
         assert system["role"] == "system" and word in system["content"], asked
+    (coffee,) = cli.json("recall", "--user", "alice", "我喜欢什么饮料")["memories"]
+    assert coffee["content"] == "我喜歡咖啡"
+    assert "preference: 我喜歡咖啡" in cli.json("prompt", "--user", "alice", "我喜歡什麼飲料")["messages"][0]["content"]
 
 
 def test_what_is_kept_is_shown_and_can_be_deleted(cli: Cli) -> None:
