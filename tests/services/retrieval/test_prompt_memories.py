@@ -60,8 +60,8 @@ def test_of_the_skill_and_of_none(vault: Vault) -> None:
     skill = "---\nname: {0}\ndescription: x\n---\n做事\n"
     for name in ("code", "cook"):
         write(vault, "", f"skills/{name}/SKILL.md", skill.format(name))
-    for name in ("code", "cook", None):
-        store_memory(vault, "alice", f"部署前要先泡茶 {name}", "lesson", name)
+    for skill_id in ("code", "cook", None):
+        store_memory(vault, "alice", f"部署前要先泡茶 {skill_id}", "lesson", skill_id)
     shown = section(build_enhanced_prompt(vault, "alice", "部署前要做什麼", "code").text)
     assert "泡茶 code" in shown and "泡茶 None" in shown and "cook" not in shown
     assert section(build_enhanced_prompt(vault, "alice", "部署前要做什麼").text).count(": 部署前") == 3

@@ -150,11 +150,13 @@ def _replay(vault: Vault, file: Path, user_id: str | None, *, record: bool) -> N
     turns = list(_turns(vault, file, user_id))
     recorded = record_turns(vault, ({**fields, "record": record} for fields in turns))
     with click.progressbar(recorded, length=len(turns), label="turns", file=sys.stderr) as bar:
-        learned, degraded = 0, dict.fromkeys(vault.config.waits())
+        learned, remembered, degraded = 0, 0, dict.fromkeys(vault.config.waits())
         for each in bar:
             learned += len(each.changes)
+            remembered += sum(kept.became == "remembered" for kept in each.memories)
             degraded |= dict.fromkeys(each.degraded)
-    echo(f"{plural(len(turns), 'turn')} replayed, {plural(learned, 'change')} of preferences")
+    more = f", {remembered:,} {'memory' if remembered == 1 else 'memories'} kept" if remembered else ""
+    echo(f"{plural(len(turns), 'turn')} replayed, {plural(learned, 'change')} of preferences{more}")
     for reason in degraded:
         echo(f"degraded: {reason}", err=True)
 

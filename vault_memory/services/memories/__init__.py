@@ -1,5 +1,6 @@
 """A user's typed memories: storing one, changing it or putting another in its place, letting it expire, deleting it by
-a code; counting how often each is recalled, and how many there are. Finding them is `services.retrieval`."""
+a code; counting how often each is recalled, and how many there are; what a turn leaves behind as memories, reinforcing
+them, and keeping for good what is used often. Finding them is `services.retrieval`."""
 
 from __future__ import annotations
 

@@ -1,0 +1,68 @@
+"""What a person says in passing is found later: through the command line, in a new session, offline."""
+
+from __future__ import annotations
+
+import json
+
+from tests.conftest import Cli
+from vault_memory.services.retrieval import build_enhanced_prompt, recall
+from vault_memory.services.vault import open_vault
+
+CROWD = [*(f"我喜歡第 {n} 種襪子的花紋" for n in range(10)), *(f"第 {n} 個會議改到下午" for n in range(40))]
+PAIRS = (
+    ("我喜歡咖啡", "我喜歡什麼飲料", "咖啡"),
+    ("我喜欢吃拉面", "我喜歡吃什麼食物", "拉面"),
+    ("我養了一隻柴犬", "我有什么宠物", "柴犬"),
+    ("I play the cello on weekends", "which instrument do I play?", "cello"),
+    ("I really love badminton", "我喜歡什麼運動", "badminton"),
+    ("我每天騎腳踏車上班", "what transport do I use to get to work?", "腳踏車"),
+    ("我最喜歡紫色", "我喜欢什么颜色", "紫色"),
+    ("我是護理師", "我的職業是什麼", "護理師"),
+    ("We decided to deploy on Thursdays only", "on which day of the week do we deploy?", "Thursdays"),
+    ("My favourite fruit is the mango", "我喜歡什麼水果", "mango"),
+)
+
+
+def test_ten_things_said_are_found_among_fifty_others(cli: Cli) -> None:
+    """E4, E7, E10: said in a turn; recalled, and in the system part of a prompt, by a question that shares no word with
+    them, among fifty memories of which ten begin 我喜歡."""
+    notes = cli.folder / "memory/alice/memories"
+    notes.mkdir(parents=True)
+    for number, text in enumerate(CROWD):
+        (notes / f"mem_{number + 1}_{number}.md").write_text(f"---\ntype: note\n---\n{text}\n", encoding="utf-8")
+    turns = [said for said, _, _ in PAIRS] + [f"第 {n} 題怎麼解" for n in range(6)]
+    lines = [json.dumps({"user_id": "alice", "user_message": said, "assistant_message": "好的"}) for said in turns]
+    told = cli("turn", "--jsonl", "-", stdin="\n".join(lines))
+    assert "memories" in told
+    vault = open_vault(cli.folder)
+    for _, asked, word in PAIRS:
+        found = [memory.content for memory in recall(vault, "alice", asked, top_k=3)]
+        assert any(word in content for content in found), (asked, found)
+        system = build_enhanced_prompt(vault, "alice", asked).messages[0]
+        assert system["role"] == "system" and word in system["content"], asked
+    (coffee,) = cli.json("recall", "--user", "alice", "我喜欢什么饮料")["memories"]
+    assert coffee["content"] == "我喜歡咖啡"
+    assert "preference: 我喜歡咖啡" in cli.json("prompt", "--user", "alice", "我喜歡什麼飲料")["messages"][0]["content"]
+
+
+def test_what_is_kept_is_shown_and_can_be_deleted(cli: Cli) -> None:
+    """E4, E8: the turn says it, the day's log has it, git names it, `memory delete` and a word remove it."""
+    told = cli("turn", "--user", "alice", "--message", "我喜歡咖啡", "--reply", "好的")
+    (memory,) = cli.json("memory", "list", "--user", "alice")
+    assert f"remembered preference: 我喜歡咖啡  ({memory['id']})" in told
+    (log,) = (cli.folder / "memory/alice/daily").glob("*.md")
+    assert "記住：我喜歡咖啡" in log.read_text("utf-8")
+    assert f"Vault-Memory: {memory['id']}" in cli.git("log", "-1", "--format=%B")
+    assert memory["expires_at"] and memory["source"].startswith("conversations/")
+    assert "reinforced" in cli("turn", "--user", "alice", "--message", "我喜欢咖啡")
+    assert "forgotten preference: 我喜歡咖啡" in cli("turn", "--user", "alice", "--message", "忘掉我喜歡咖啡這件事")
+    assert cli.json("memory", "list", "--user", "alice") == []
+
+    cli("turn", "--user", "alice", "--message", "我養了一隻貓")
+    (cat,) = cli.json("memory", "list", "--user", "alice")
+    code = cli("memory", "delete", "--user", "alice", cat["id"]).partition("--code ")[2].split()[0].strip("`")
+    cli("memory", "delete", "--user", "alice", "--code", code)
+    assert cli.json("memory", "list", "--user", "alice") == []
+
+    off = cli("turn", "--user", "alice", "--message", "我喜歡烏龍茶", VAULT_MEMORY_MEMORIES_FROM_TURNS="false")
+    assert "remembered" not in off and cli.json("memory", "list", "--user", "alice") == []
