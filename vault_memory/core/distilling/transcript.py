@@ -46,7 +46,8 @@ def own_words(text: str) -> str:
 def said_in(messages: Sequence[Mapping[str, Any]]) -> list[Said]:
     """The turns of a conversation that a program hands over, oldest first: as chat messages ({role, content}), or as
     turns ({user_message, assistant_message} or {user, assistant}). What is to stay unsaid is left out: a turn that is
-    not to be remembered or is taken back, and one that gives orders to the system. Raises `UsageError` for another form."""
+    not to be remembered or is taken back, and one that gives orders to the system. Raises `UsageError` for another
+    form."""
     if not isinstance(messages, (list, tuple)) or not all(isinstance(each, Mapping) for each in messages):
         raise UsageError("a conversation is a list of messages {role, content} or of turns {user_message, …}")
     turns = _of_chat(messages) if any("role" in each for each in messages) else _of_turns(messages)
