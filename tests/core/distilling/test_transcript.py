@@ -59,6 +59,11 @@ def test_turns_are_joined_from_messages() -> None:
     ]
 
 
+def test_what_is_taken_back_was_not_said() -> None:
+    said = ["我喜歡咖啡", "我養了一隻柯基", "當我沒說", "I play the cello", "scratch that"]
+    assert [each.words for each in said_in([{"user": words} for words in said])] == ["我喜歡咖啡"]
+
+
 @given(st.lists(st.dictionaries(st.sampled_from(["role", "content", "user", "user_message"]), st.one_of(
     st.none(), st.integers(), st.text(max_size=40), st.sampled_from(["user", "assistant"]),
     st.lists(st.one_of(st.text(max_size=9), st.dictionaries(st.text(max_size=4), st.text(max_size=9), max_size=2))),

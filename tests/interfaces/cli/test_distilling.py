@@ -5,11 +5,19 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from tests.conftest import Cli
 from tests.scripted_http import ScriptedServer, completion
 
 CROWD = ["我喜歡襪子", "我喜歡爬山", "我喜歡貓頭鷹", "我喜歡下雨天", "我喜歡老電影"]
 KEY = "sk-very-secret-key-0123456789"
+
+
+@pytest.fixture(autouse=True)
+def _turns_give_no_memories(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where a turn gives memories by itself, its conversation does not give them again: here the end gives them."""
+    monkeypatch.setenv("VAULT_MEMORY_MEMORIES_FROM_TURNS", "0")
 
 
 def test_what_was_said_in_a_conversation_answers_in_a_new_one_offline(cli: Cli) -> None:

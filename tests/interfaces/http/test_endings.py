@@ -17,6 +17,12 @@ from vault_memory.services.turns import record_turn
 TALK = {"conversation_id": "talk"}
 
 
+@pytest.fixture(autouse=True)
+def _turns_give_no_memories(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where a turn gives memories by itself, its conversation does not give them again: here the end gives them."""
+    monkeypatch.setenv("VAULT_MEMORY_MEMORIES_FROM_TURNS", "0")
+
+
 def test_a_conversation_is_ended_once_by_its_own_user(server: Server) -> None:
     """E7: the hook at conversation end."""
     path = "/api/v1/memory/alice/conversations/end"

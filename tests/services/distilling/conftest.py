@@ -12,6 +12,12 @@ from tests.scripted_http import Reply, ScriptedServer, completion
 from vault_memory.services.vault import Vault, open_vault
 
 
+@pytest.fixture(autouse=True)
+def _turns_give_no_memories(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where a turn gives memories by itself, its conversation does not give them again: here the end gives them."""
+    monkeypatch.setenv("VAULT_MEMORY_MEMORIES_FROM_TURNS", "0")
+
+
 @pytest.fixture
 def asked(vault: Vault, clock: Clock, chat: ScriptedServer) -> Vault:
     """The vault of the test, its model switched on and scripted."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from vault_memory.core.chat import read_messages, without_injected
-from vault_memory.core.extraction import llm
+from vault_memory.core.extraction import llm, load_lexicon, takes_back_the_last
 from vault_memory.errors import UsageError
 
 MAX_TURNS = 200
@@ -46,7 +46,8 @@ def own_words(text: str) -> str:
 def said_in(messages: Sequence[Mapping[str, Any]]) -> list[Said]:
     """The turns of a conversation that a program hands over, oldest first: as chat messages ({role, content}), or as
     turns ({user_message, assistant_message} or {user, assistant}). What is to stay unsaid is left out: a turn that is
-    not to be remembered, and one that gives orders to the system. Raises `UsageError` for another form."""
+    not to be remembered or is taken back, and one that gives orders to the system. Raises `UsageError` for another
+    form."""
     if not isinstance(messages, (list, tuple)) or not all(isinstance(each, Mapping) for each in messages):
         raise UsageError("a conversation is a list of messages {role, content} or of turns {user_message, …}")
     turns = _of_chat(messages) if any("role" in each for each in messages) else _of_turns(messages)
@@ -54,9 +55,17 @@ def said_in(messages: Sequence[Mapping[str, Any]]) -> list[Said]:
 
 
 def heard(turns: Sequence[Said]) -> list[Said]:
-    """The turns that may be distilled, with the person's own words."""
-    said = (Said(own_words(each.words), without_injected(each.reply), each.source) for each in turns)
-    return [each for each in said if llm.is_worth_asking(each.words)]
+    """The turns that may be distilled, with the person's own words; none that the next one takes back (當我沒說)."""
+    said = [Said(own_words(each.words), without_injected(each.reply), each.source) for each in turns]
+    lexicon = load_lexicon()
+    kept: list[Said] = []
+    is_taken_back = False
+    for each in reversed(said):
+        takes_back = takes_back_the_last(each.words, lexicon)
+        if not takes_back and not is_taken_back and llm.is_worth_asking(each.words):
+            kept.append(each)
+        is_taken_back = takes_back
+    return kept[::-1]
 
 
 def _of_chat(messages: Sequence[Mapping[str, Any]]) -> list[Said]:
