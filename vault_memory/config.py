@@ -219,7 +219,11 @@ class Config:
     )
 
     memories_capacity: int = _field(
-        5_000, "most active memories of a user; with one more the least important expires", low=1, high=1_000_000
+        5_000,
+        "most active memories of a user; with one more the least important expires",
+        low=1,
+        high=1_000_000,
+        sensitive="of a user who has more than {memories_capacity} memories the least important expire",
     )
 
     memories_from_turns: bool = _field(

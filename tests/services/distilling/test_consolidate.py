@@ -22,7 +22,7 @@ COFFEE = "早上喝手沖咖啡"
 
 
 def memory(vault: Vault, content: str, times: int = 3, **more: Any) -> str:
-    memory_id = store_memory(vault, "alice", content, **{"memory_type": "preference"} | more)
+    memory_id = store_memory(vault, "alice", content, **{"memory_type": "preference", "force_save": True} | more)
     needed(vault, memory_id, times)
     return memory_id
 

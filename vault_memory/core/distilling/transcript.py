@@ -9,6 +9,7 @@ from typing import Any
 
 from vault_memory.core.chat import read_messages, without_injected
 from vault_memory.core.extraction import llm, load_lexicon, takes_back_the_last
+from vault_memory.core.memorable import Forget, to_forget
 from vault_memory.errors import UsageError
 
 MAX_TURNS = 200
@@ -55,16 +56,20 @@ def said_in(messages: Sequence[Mapping[str, Any]]) -> list[Said]:
 
 
 def heard(turns: Sequence[Said]) -> list[Said]:
-    """The turns that may be distilled, with the person's own words; none that the next one takes back (當我沒說)."""
+    """The turns that may be distilled, with the person's own words; none that the next one takes back (當我沒說), nor
+    what a later one asks to be forgotten."""
     said = [Said(own_words(each.words), without_injected(each.reply), each.source) for each in turns]
     lexicon = load_lexicon()
     kept: list[Said] = []
     is_taken_back = False
+    forgotten: list[Forget] = []
     for each in reversed(said):
-        takes_back = takes_back_the_last(each.words, lexicon)
-        if not takes_back and not is_taken_back and llm.is_worth_asking(each.words):
+        takes_back, asked = takes_back_the_last(each.words, lexicon), to_forget(each.words, lexicon)
+        is_gone = is_taken_back or bool(asked) or any(forget.means(each.words) for forget in forgotten)
+        if not takes_back and not is_gone and llm.is_worth_asking(each.words):
             kept.append(each)
         is_taken_back = takes_back
+        forgotten += asked
     return kept[::-1]
 
 

@@ -142,7 +142,9 @@ def _end(
     turns = heard([_said(source, turn) for source, turn in conversation.turns[:MAX_TURNS][::-1]])
     distilled = distil(vault, turns, by_rules=by_rules)
     vault.refuse_renamed(user_id, as_of)  # the model may have taken a minute
-    found = drafts(vault, user_id, distilled.found, _skill(conversation.turns))
+    # What rules find, each turn has left behind already: twice would be said again.
+    is_known = vault.config.memories_from_turns and not distilled.by_model
+    found = [] if is_known else drafts(vault, user_id, distilled.found, _skill(conversation.turns))
     ended.end(key, conversation.turns[0][0], found, distilled.summary, vault.now())
     write_ended(vault, user_id, ended)
     kept, degraded = _store_waiting(vault, user_id, ended)

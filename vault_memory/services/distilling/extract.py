@@ -126,7 +126,7 @@ def drafts(vault: Vault, user_id: str, found: Sequence[Found], skill_id: str | N
 
 def keep(vault: Vault, user_id: str, memory: Memory) -> tuple[Memory | None, list[str]]:
     """Store one of the drafts: the memory as it is kept (None: nothing is), and what could not be used."""
-    stored = store(vault, user_id, memory)
+    stored = store(vault, user_id, memory, unattended=True)
     problems = [*stored.degraded, *([f"a memory waits for its commit: {stored.paused}"] if stored.paused else [])]
     return (replace(memory, id=stored.id) if stored.id else None), problems
 

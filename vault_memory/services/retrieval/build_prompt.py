@@ -20,6 +20,7 @@ from vault_memory.core.profile import LANGUAGE, Profile
 from vault_memory.core.ranking import Candidates, rank
 from vault_memory.core.text import comparable, script_of, script_of_last, tokens
 from vault_memory.errors import Busy, ForeignFile, LargeObject, TooLarge, Unwritable
+from vault_memory.services.distilling import context_summary as summary_of_the_last
 from vault_memory.services.memories import note_accesses
 from vault_memory.services.notes import Skill, newest_turns
 from vault_memory.services.notes import skill as skill_named
@@ -128,8 +129,8 @@ def build_enhanced_prompt(
 
     `private=False`, for group chats, leaves out what is the person's: profile, memories, logs and history. `budget` is
     in tokens (default: the vault's setting). `context_summary` is what this conversation has been about, where the
-    caller keeps that; with `skill` the memories of other skills are left out. Raises `InvalidId`, and `NotFound` for an
-    unknown skill, or when the user gets another id meanwhile.
+    caller keeps that (default: what the last one that has ended was about); with `skill` the memories of other skills
+    are left out. Raises `InvalidId`, and `NotFound` for an unknown skill, or when the user gets another id meanwhile.
     """
     layout.check_user_id(user_id)
     builder = _Builder(vault, user_id, request)
@@ -140,6 +141,7 @@ def build_enhanced_prompt(
             builder.add_history()
             builder.add_recalled(skill if isinstance(skill, str) or skill is None else skill.name)
             builder.add_memories()
+            context_summary = context_summary or summary_of_the_last(vault, user_id)
     builder.add_summary(context_summary)
     builder.add_context()
     if skill:

@@ -61,7 +61,15 @@ from vault_memory.errors import (
     UsageError,
     VaultMemoryError,
 )
-from vault_memory.services.memories import NOTHING_KEPT, Kept, forget_said, keep_said, note_in_session, too_many
+from vault_memory.services.memories import (
+    NOTHING_KEPT,
+    Kept,
+    forget_accesses,
+    forget_said,
+    keep_said,
+    note_in_session,
+    too_many,
+)
 from vault_memory.services.notes import bring_back, read_day
 from vault_memory.services.profiles import LaterChanges, ProfileFiles
 from vault_memory.services.turns.redactions import add_redactions
@@ -596,6 +604,9 @@ def _learn(
     done = write(vault, turn.user_id, edited, decide, cache=cache, index=False, wait_s=wait_s)
     made = sum(each.became == "remembered" for each in done.result.memories)
     note_in_session(vault, turn.user_id, created=made, completed=ended)
+    if gone := [each.id for each in done.result.memories if each.became == "forgotten"]:
+        with contextlib.suppress(Busy, Unwritable):  # nobody asks for the counts of what is deleted
+            forget_accesses(vault, turn.user_id, gone)
     return done
 
 

@@ -134,7 +134,7 @@ class KeptOut(BaseModel):
     id: str = Field(examples=["said_1769753100000_a1b2c3d4"])
     type: str = Field(examples=["preference"])
     content: str = Field(examples=["我喜歡咖啡"])
-    became: Literal["remembered", "reinforced", "forgotten"]
+    became: Literal["remembered", "reinforced", "forgotten"] = Field(examples=["remembered"])
 
 
 class RecordedOut(BaseModel):
