@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from vault_memory.core.extraction.clauses import Clause
+from vault_memory.core.extraction.clauses import Clause, speaker
 from vault_memory.core.extraction.lexicon import Lexicon, Technology
 from vault_memory.core.extraction.speech import Message
 from vault_memory.core.privacy import is_private, names_a_contact
@@ -221,9 +221,12 @@ def only_asks_to_remember(text: str, lexicon: Lexicon) -> bool:
 
 
 def refuses_to_be_remembered(text: str, lexicon: Lexicon) -> bool:
-    """Whether a text begins as a request not to remember, and goes on as another sentence would: «don't remember this
-    but …», 這段不要記."""
-    return bool(lexicon.shape(_REFUSAL).fullmatch(text))
+    """Whether a clause asks not to remember, whatever of the person's it is about: «don't save that I like metal»,
+    別把我想離職的事記下來, 這段不要記, «keep that between us». «Don't save the file» is a task."""
+    if not lexicon.words("subjects.refused.near").search(text):
+        return False
+    found = (match for shape in _REFUSALS for match in lexicon.shape(shape).finditer(text))
+    return any(speaker(text[: match.start()], lexicon) != "others" for match in found)
 
 
 def _polite(lexicon: Lexicon) -> re.Pattern[str]:
@@ -231,7 +234,30 @@ def _polite(lexicon: Lexicon) -> re.Pattern[str]:
     return lexicon.shape(r"(?:[\s,!:~-]|{subjects.matter.polite})+")
 
 
-_REFUSAL = r"(?:[\s,!:~-]|{subjects.matter.polite})*{subjects.remember.refused}(?:\s*(?:[.,!:~-]|but |但).*)?\s*"
+_CLOSES = r"(?:[\s,!:~-]*{subjects.refused.after_said})*[\s,!:~-]*$"
+_SAID = r"(?:{subjects.refused.own}|{subjects.refused.said})"
+_REFUSALS = (
+    # «don't save that I …», 別記這個, 別記, 別把我…記下來, «don't let it into your notes»
+    r"(?:^\s*(?:{subjects.refused.said})?|{subjects.refused.leads})[\s,!:~-]*(?:我们?)?{subjects.refused.orders}(?:"
+    r"\s?{subjects.refused.keeps}\s?{subjects.refused.own}"
+    r"|(?:\s?再?{subjects.refused.keeps}\s?{subjects.refused.said}"
+    r"|(?:(?<=[\u3400-\u9fff])|(?<= to)|(?<=shouldn't)|(?<=please don't))\s?再?{subjects.refused.keeps})" + _CLOSES + ""
+    r"|\s?[把将让叫]\s?" + _SAID + r"[^,;]{0,40}?(?<!忘){subjects.refused.keeps}" + _CLOSES + ""
+    r"|[^,;]{1,60}{subjects.refused.yours})",
+    # 我喜歡什麼不用記
+    r"^\s*{subjects.refused.own}[^,;]{1,40}?(?=[\u3400-\u9fff]){subjects.refused.orders}\s?再?{subjects.refused.keeps}"
+    + _CLOSES,
+    # «that should not be stored», «I don't want this saved», «nothing I say may be kept»
+    r"(?:^|{subjects.refused.leads})[\s,!:~-]*{subjects.refused.said}\s?{subjects.refused.ought_not}"
+    r" {subjects.refused.kept}",
+    r"(?:(?P<no>{subjects.refused.unwanted})|{subjects.refused.wanted}) "
+    + _SAID
+    + r"[^,;]{0,30}? (?(no)(?:(?:to be|being) )?|{subjects.refused.ought_not} ?){subjects.refused.kept}",
+    r"{subjects.refused.nothing} {subjects.refused.kept}",
+    # «forget I said that», 當我沒說
+    r"^(?:[\s,!:~-]|{subjects.refused.leads})*(?:{subjects.refused.hush}|{subjects.refused.whole}[\s,!:~-]*$)",
+)
+"""How it is said that something is not to be remembered. The words are in the lexicon."""
 _OWN_HABIT = lazily(
     r"\s*(?:and |but )?(?:i|we)(?:'ve|'m|'re)?(?! (?:want|need|like|prefer) )(?![a-z'])|我(?!都?[要想希需喜只])"
 )
