@@ -80,6 +80,10 @@ COMMANDS: list[tuple[str, str]] = [
         "username ",
         rf"{_LINE_START}username \S{{1,60}} [^\n]{{0,60}}?(?:secret|password) (?:\d )?{_ARGUMENT}{_LINE_END}",
     ),
+    *(
+        (name, rf"{_LINE_START}{name} [05-9] (?=[!-~]{{0,80}}\d)(?P<bare>[!-~]{{6,200}}){_LINE_END}")
+        for name in ("password", "secret", "key", "server-key", "key-string")
+    ),
     (":543", r"(?<!\S)[\w.*\-]{1,100}:543\d:[\w*\-]{1,60}:[\w.\-]{1,60}:(?P<bare>[^\s:'\"]{4,200})(?!\S)"),
 ]
 """(text that must stand in it, pattern): the last group of the pattern is a password."""
@@ -111,7 +115,7 @@ def sent(match: re.Match[str], kind: str) -> Found:
 
 # --- calls ------------------------------------------------------------------------------------------------------------
 
-_ARGUMENTS = r"\w{0,20}[\"']?(?:[=:] ?)?\((?P<arguments>[^()\n]{8,300})"
+_ARGUMENTS = r"\w{0,20}[\"']?(?:(?:[=:] ?)?\(|[=:] ?\[)(?P<arguments>[^()\n]{8,300})"
 CALLS = [
     ("ogin", rf"ogin{_ARGUMENTS}"),
     ("uth", rf"uth(?!or[s_(]){_ARGUMENTS}"),
@@ -123,7 +127,7 @@ CALLS = [
 """(text that must stand in it, pattern): calls that take an account and its password, one after the other."""
 _ONE_ARGUMENT = lazily(
     r"\s{0,9}(?:[bru]?'(?P<single>[^'\n]{0,200})'|[bru]?\"(?P<double>[^\"\n]{0,200})\"|[\w.$>\[\]\-]{1,60})"
-    r"\s{0,9}(?:,|\Z)"
+    r"\s{0,9}(?:[,\]]|\Z)"
 )
 _MAX_ARGUMENTS = 5
 
@@ -156,10 +160,39 @@ ACCOUNTS = [
 """(text that must stand in it, pattern): an account and its password, which no word announces."""
 
 
+BLOCKS = [
+    (
+        "@",
+        r"\n[ \t>]{0,8}[\w.+\-]{1,64}@[\w\-]{1,63}(?:\.[\w\-]{1,63}){1,4}[ \t]{0,8}\n[ \t>]{0,8}(?P<value>[!-~]{6,64})"
+        r"(?=[ \t]{0,8}(?:\Z|\n[ \t>]{0,8}(?:\Z|\n|[^\n]{1,40}\n[ \t>]{0,8}[\w.+\-]{1,64}@)))",
+    )
+]
+"""Three lines: a service, the mail address of an account there, and its password."""
+_SERVICE = lazily(r"[ \t>#*\-]{0,8}[^\W_][^\n@=]{1,40}\Z")
+
+
+def in_block(match: re.Match[str]) -> Found:
+    """The password below a mail address below the name of a service, if it is written like one."""
+    text, at = match.string, match.start()
+    line = text.rfind("\n", max(0, at - 60), at) + 1
+    if (line == 0 and at > 60) or not _SERVICE.match(text, line, at):
+        return None
+    return match.span("value") if values.is_secret("password", Said(match["value"], "below", False, "")) else None
+
+
 def behind_account(match: re.Match[str]) -> Found:
     """What is written like a password and nothing else."""
     value = match["value"]
     return match.span("value") if values.is_secret("beside", Said(value, "account", False, "")) else None
+
+
+LISTS = [("auth: [", r"auth: \[[\w.@+\-]{2,64}, ?(?P<value>[^\s'\",\[\]]{6,64})\]")]
+"""An account and its password as a list of YAML."""
+
+
+def in_list(match: re.Match[str]) -> Found:
+    """The second of two, if it is written like a password."""
+    return match.span("value") if values.is_secret("argument", Said(match["value"], "next", True, "")) else None
 
 
 # --- settings ---------------------------------------------------------------------------------------------------------
@@ -254,6 +287,7 @@ def _how(text: str, start: int, end: int, sign: re.Match[str]) -> str | None:
     is_option = written.startswith("-") and before in " \t\n`\"'([|"
     if sign.lastgroup == "direct":
         is_named_alone = before in "?&\n" or (before == ";" and len(written) > 2)  # no `;pw=` of code made short
+        is_named_alone = is_named_alone or bool(_SET.search(text, max(0, start - _SET_CHARS), start))
         is_tight = sign[0] == "=" and (is_option or is_named_alone or written.isupper())
         return "shell" if is_tight else ""
     if sign.lastgroup != "space":
@@ -281,3 +315,84 @@ def _named_in(text: str, start: int, end: int) -> named.Name | None:
             beside = parts if kind == "setting" else parts[number:]
             return named.Name(kind, part, None, "") if _ABOUT.isdisjoint(beside) else None
     return None
+
+
+# --- accesses ---------------------------------------------------------------------------------------------------------
+
+ACCESS_WORD = lazily(r"pass|pwd|pw|密码|口令")
+_PLAIN = lazily(
+    r"(?:passw(?:ord|d|ort)|passphrase|passcode|pass|pwd|pw|密码|口令)[\"'*_]{0,2}(?P<sign> ?(?:[:=]|=>) ?)[ \t*]{0,12}"
+    r"(?P<quote>[\"']?)(?P<value>[a-z]{4,20}[!.]?|\d{4,5})(?P=quote)[ \t]{0,8}"
+    r"(?P<end>\Z|[,;]?[ \t]{0,8}(?:#[^\n]{0,80})?\n|,? ?[})\]]|, ?(?=[\"'\w]))"
+)
+"""A password that is a word or four or five digits, and all that stands behind its name."""
+_FIELD_START = lazily(
+    r"(?:\A|[\n{(,>])[ \t>*+\-]{0,20}(?P<set>(?:export |ENV |ARG |set |- )?)[\"'*_]{0,2}"
+    r"(?P<name>(?:[\w.\-]{1,20} ){0,2}[A-Za-z0-9_.\-]{0,40})\Z"
+)
+_FIELD_CHARS, _BLOCK_CHARS = 80, 240
+_STATES = frozenset(
+    ("invalid", "wrong", "bad", "error", "err", "incorrect", "weak", "missing", "empty", "no", "forgot", "old", "e")
+)
+"""A part of a name that numbers a fault: ERROR_INVALID_PASSWORD."""
+_BESIDE = lazily(
+    r"(?:\A|(?<=[\n{(,>]))[ \t>*+\-]{0,20}(?:export |ENV |ARG |set )?[\"'*_]{0,2}[a-z0-9_.\-]{0,24}?"
+    r"(?:user ?(?:name|id)?|usr|uid|login|account|e-?mail|host(?:name)?|server|url|database|dbname|ssid"
+    r"|[帐账][号户]|用户名?|使用者(?:名称)?|主机|网址|信箱|邮箱)"
+    r"[\"'*_]{0,2} ?(?:[:=]|=>)[ \t*]{0,12}(?P<quote>[\"']?)(?P<value>[!-~]{2,80}?)(?P=quote)(?=[ \t]{0,8}(?:\Z|\n|[,;})\]]))"
+)
+"""What stands beside a password in a block of settings or an access: an account, a host, an address."""
+
+
+def accesses(text: str, folded: str) -> Iterator[tuple[int, int, str]]:
+    """(start, end, kind) of each password that is an ordinary word or a short number, where the place says that it is
+    one: a setting of the environment, a block of settings or an access with an account or a host beside it, or a
+    text or an object that holds nothing else."""
+    for plain in matches(_PLAIN, folded):
+        start, end = plain.span("value")
+        field = _FIELD_START.search(text, max(0, plain.start() - _FIELD_CHARS), plain.start())
+        if field and values.is_word_of_access(text[start:end]) and _is_access(text, folded, field, plain):
+            yield start, end, "password"
+
+
+def _is_access(text: str, folded: str, field: re.Match[str], plain: re.Match[str]) -> bool:
+    name = text[field.start("name") : plain.end()].partition(plain["sign"])[0].rstrip("\"'*_")
+    parts = {part.lower() for part in _PARTS.findall(name)}
+    if not parts.isdisjoint(_OTHER | _STATES):
+        return False
+    is_tight = plain["sign"] == "=" and not plain["quote"]
+    if is_tight and name.isupper() and len(name) > _MAX_WORD_CHARS:
+        return True
+    is_thing = " " in name and name.lower().endswith(" pass")  # bus pass: monthly
+    if is_thing or _is_alone(text, field, plain):
+        return not is_thing
+    is_in_line = field[0][:1] in ("{", "(", ",") or plain["end"].strip() in (",", "}", ")", "]")
+    if is_in_line and not plain["quote"] and not plain["value"].isdigit():
+        return False  # arguments of a call
+    begin = _block_start(text, field.start())
+    stop = text.find("\n\n", plain.end(), plain.end() + _BLOCK_CHARS)
+    stop = min(plain.end() + _BLOCK_CHARS, len(text)) if stop < 0 else stop
+    is_label = text[plain.start("value")].isupper()
+    return any(
+        values.is_account(beside["value"])
+        and not (is_label and beside["value"].isalpha() and text[begin + beside.start("value")].isupper())
+        for beside in matches(_BESIDE, folded[begin:stop])
+    )  # "user": "Benutzer", "password": "Passwort" are labels
+
+
+def _is_alone(text: str, field: re.Match[str], plain: re.Match[str]) -> bool:
+    """Whether a text, a paragraph or an object holds a name and its value, and nothing else."""
+    if field[0].lstrip()[:1] == "{":
+        return plain["end"].strip() == "}"
+    if field[0][:1] in ("(", ",") or plain["end"].strip():
+        return False
+    above = text[max(0, field.start() - 1) : field.start() + 1]
+    below = text[plain.end() : plain.end() + 1]
+    return (not field.start() or above == "\n\n") and below in ("", "\n")
+
+
+def _block_start(text: str, at: int) -> int:
+    """Where the paragraph that holds this place begins, or what of it is near."""
+    begin = max(0, at - _BLOCK_CHARS)
+    above = text.rfind("\n\n", begin, at)
+    return above + 1 if above >= 0 else begin

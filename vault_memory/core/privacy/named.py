@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from vault_memory.core.privacy import numbers, values
 from vault_memory.core.privacy.formats import Found
-from vault_memory.core.privacy.keys import is_mixed, is_random
+from vault_memory.core.privacy.keys import is_mixed, is_random, is_random_letters
 from vault_memory.core.privacy.values import Said
 from vault_memory.core.text import lazily, matches, stands_in
 
@@ -284,7 +284,7 @@ _FIELD = r"[\s,]{1,24}[\"']?[a-z_\-]{1,20}[\"']?\s{0,4}[:=]\s{0,4}(?:\"[^\"\n]{0
 """Another field between a name and its value: "type": "plain"."""
 SIGN = lazily(
     rf"{_SUFFIX}{_CLOSE}{_NOTE}(?:"
-    rf"{_GAP}{_NOTE}[ \t]{{0,20}}(?P<direct>:[=\-?]|={{1,3}}>?|<-|->|[→⇒]|\.{{4,80}}|::(?=[ \t])|:(?!\?))"
+    rf"{_GAP}{_NOTE}[ \t]{{0,20}}(?P<direct>:[=\-?]|={{1,3}}>?|<-|->|[→⇒]|(?:\.{{4,80}}|[…─━]{{1,80}}|[·・]{{2,80}}) ?[:=]?|::(?=[ \t])|:(?!\?))"
     rf"[ \t]{{0,12}}(?:(?<=[:=])、|(?<=:), )?(?:!!str |!!binary )?{_NEW_LINE}"
     rf"|(?:{_GAP} {{1,3}}|(?='s ))(?P<word>(?:is|'s|was|are|be|been|has|have|will|should|must|used|to|equals|became"
     rf"|es|è|é|est|ist|jest|это"
@@ -411,7 +411,8 @@ class Near:
 
     def has_value(self, name: Name, after: int) -> bool:
         """Whether a value may follow a name that ends at `after`."""
-        starts, ends = self._digits if name.kind in _WITH_DIGITS else self._visible
+        of_keys = self._of_keys if name.kind in _OF_RANDOM else self._visible
+        starts, ends = self._digits if name.kind in _WITH_DIGITS else of_keys
         at = bisect_right(ends, after)
         if at < len(ends) and starts[at] < after + _REACH_CHARS:
             return True
@@ -422,6 +423,10 @@ class Near:
     @cached_property
     def _digits(self) -> _Runs:
         return self._runs(_DIGITS)
+
+    @cached_property
+    def _of_keys(self) -> _Runs:
+        return self._runs(_KEYS)
 
     @cached_property
     def _visible(self) -> _Runs:
@@ -440,14 +445,17 @@ _REACH_CHARS = 700
 _Runs = tuple["array[int]", "array[int]"]
 """Where runs of characters begin, and where they end; a very long one is several."""
 _DIGITS = lazily(r"[0-9]{1,1000}")
+_KEYS = lazily(r"[0-9]{1,1000}|[A-Za-z]{12,1000}")
 _VISIBLES = lazily(r"[!-~]{3,997}(?:[!-~]{1,2}(?![!-~]))?")
 _WITH_DIGITS = frozenset(
     (
-        *("api-key", "random-key", "setting", "token", "recovery", "totp", "pin", "one-time", "door", "id-number"),
-        *("bank-account", "login", "door of", "combination", "wifi", "kept", "puk", "tan"),
+        *("random-key", "recovery", "totp", "pin", "one-time", "door", "id-number"),
+        *("bank-account", "door of", "combination", "wifi", "kept", "puk", "tan"),
     )
 )
 """Kinds of which every value has a digit; the others have three visible characters."""
+_OF_RANDOM = frozenset(("api-key", "setting", "token", "login"))
+"""Kinds of which every value has a digit or twelve letters."""
 
 
 def values_after(near: Near, name: Name, at: int) -> Iterator[tuple[int, int]]:
@@ -754,6 +762,9 @@ def _may_be_loose(text: str, name: Name, start: int) -> bool:
         return bool(_SIXTEEN_LETTERS.match(text, start))
     if name.kind == "phrase":
         return text[start : start + 1] in "\"'「“"
+    if name.kind in _OF_RANDOM:
+        run = _RANDOM_LETTERS.match(text, start)
+        return run is not None and is_random_letters(run["run"])
     word = _WORD.match(text, start) if name.kind in _LISTED else None
     return word is not None and values.is_like_no_word(word["word"].rstrip("!"))
 
@@ -762,6 +773,7 @@ _LOOSE = lazily(r"\S{0,300}?[0-9]|\S{0,4}(?:[A-Za-z]{0,3} [0-9]|[a-z]{4} )")
 """A word with a digit, a number in groups, or words of four letters."""
 _SIXTEEN_LETTERS = lazily(r"[A-Za-z]{16}(?![\w\-])|[A-Za-z]{4}(?:-[A-Za-z]{4}){3}(?![\w\-])")
 _WORD = lazily(r"[「『\"'`]?(?P<word>[A-Za-z][A-Za-z@$!]{5,63})(?![\w(\[{=]|[.:\-]\w)")
+_RANDOM_LETTERS = lazily(r"[「『\"'`]?(?P<run>[A-Za-z]{12,300})(?![\w(\[{=]|[.:\-]\w)")
 _PHRASE = lazily(r"[a-z]{2,9}(?:[ \-][a-z]{2,9}){3,11}(?=[ \t]{0,9}(?:\Z|\n))")
 """The words of a passphrase, up to the end of its line: correct horse battery staple."""
 _BEFORE_PHRASE = (

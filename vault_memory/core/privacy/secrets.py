@@ -219,6 +219,8 @@ def _commands() -> list[_Rule]:
         (commands.COMMANDS, commands.argument),
         (commands.CALLS, commands.in_call),
         (commands.ACCOUNTS, commands.behind_account),
+        (commands.BLOCKS, commands.in_block),
+        (commands.LISTS, commands.in_list),
     ]
     return [
         *(_Rule("password", hint, lazily(pattern), read) for rules, read in called for hint, pattern in rules),
@@ -327,6 +329,8 @@ def _without_keys(text: str) -> Iterator[Span]:
     folded = fold(text)
     if stands_in(folded, commands.SECRET_WORD):
         yield from commands.settings(text, folded)
+    if stands_in(folded, commands.ACCESS_WORD):
+        yield from commands.accesses(text, folded)
     if stands_in(folded, _any_name()):
         has_random = stands_in(text, named.RANDOM_RUN)
         names = _names_in(folded, has_random)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from vault_memory.core.privacy.formats import is_basic
-from vault_memory.core.privacy.keys import is_generated, is_hash, is_random
+from vault_memory.core.privacy.keys import is_generated, is_hash, is_random, is_random_key, is_random_letters
 from vault_memory.core.text import fold, lazily
 
 
@@ -35,9 +35,12 @@ def is_secret(kind: str, said: Said) -> bool:
         return False
     if said.how not in ("shell", "option"):
         return _CHECKS[kind](said)
-    if said.how == "option" and _WORD.fullmatch(said.value):
+    if said.how == "option" and _WORD.fullmatch(said.value) and not is_random_letters(said.value):
         return False  # use --password instead
-    return _CHECKS[kind](said._replace(how="env")) or (_CHECKS[kind] is _password and _is_odd_word(said.value))
+    said = said._replace(how="env")
+    if kind == "token" and len(said.value) >= 8 and ":" not in said.value and not _SLUG.fullmatch(said.value):
+        return _key(said) or _password(said)  # --token=hunter2x9
+    return _CHECKS[kind](said) or (_CHECKS[kind] is _password and _is_odd_word(said.value))
 
 
 _WORD = lazily(r"(?:[A-Z]?[a-z]+|[A-Z]+)[.,;:!?]?")
@@ -53,6 +56,50 @@ _ODD_CASE = lazily(
     r"(?=[A-Z_]{0,60}[a-z])(?=[a-z_]{0,60}[A-Z])[A-Za-z]+(?:_[A-Za-z]+)*"
 )
 """No userID, user_name, User_Name."""
+
+
+def is_word_of_access(value: str) -> bool:
+    """Whether a word or number may be a password where the place says that it is one (pizza, root, 0000): no type, no
+    state, no word for a password."""
+    word = value.rstrip(".!")
+    folded = fold(word)
+    if folded in _FIRST_ACCOUNTS:
+        return True
+    is_one = word.isdigit() or (bool(_WORD.fullmatch(word)) and not _ABOUT_SECRETS.fullmatch(folded))
+    return is_one and len(word) >= 4 and folded not in _TYPES and not is_placeholder(word)
+
+
+_FIRST_ACCOUNTS = frozenset(("root", "admin", "guest", "test", "demo", "postgres", "mysql", "redis"))
+"""What programs come with, as an account and as its password."""
+_TYPES = frozenset(
+    word
+    for words in (
+        "float double date datetime time uuid list dict enum blob function callable symbol file files compat bytearray",
+        "varchar nvarchar longtext tinytext passwort kennwort senha wachtwoord parola heslo haslo salasana passord",
+        "adgangskode jelszo lozinka parool parole mima nullable unsigned readonly writeonly textbox textinput inputtext",
+        "literal inline ignore ignored skip skipped never always maybe again here there cert certificate keyring",
+        "else elif pass break continue return raise except finally import while class static final const",
+    )
+    for word in words.split()
+)
+"""Types, states and words of code, and «password» in other languages, as tables of translations have it."""
+
+
+def is_account(value: str) -> bool:
+    """Whether a folded value may be an account, a host or an address, and is no type, label or code."""
+    if value in _FIRST_ACCOUNTS:
+        return True
+    if (
+        value in _TYPES
+        or _ACCOUNT_IN_CODE.match(value)
+        or is_placeholder(value.partition("@")[0])
+        or value.strip("*.-_") == ""
+    ):
+        return False
+    return "@" in value or "/" in value or not any(map(_ABOUT_SECRETS.fullmatch, _PARTS.findall(value)))
+
+
+_ACCOUNT_IN_CODE = lazily(r"[\w.]*[(\[{$<|]|(?:self|this|req|request|config|settings|args|opts|options|env|os)\.")
 
 
 def is_placeholder(value: str) -> bool:
@@ -274,6 +321,8 @@ def _is_counted(said: Said) -> bool:
 def _password(said: Said) -> bool:
     value = said.value
     if said.how in _LOOSE and not _DIGIT.search(value):
+        if said.how in ("below", "item", "next"):
+            return is_random_word(value) and not (_has_more(said.rest) if said.how == "below" else said.rest[:1] == ":")
         return said.how in ("space", "joined") and is_like_no_word(value.rstrip(".!?"))
     if said.how == "aside" and not (_is_made_up(value) or (said.rest[:1] == ")" and _WORD_AND_DIGITS.fullmatch(value))):
         return False
@@ -283,7 +332,7 @@ def _password(said: Said) -> bool:
         return False
     if said.how in (*_LOOSE, "dash") and _STANDARD.fullmatch(value):
         return False
-    if said.how in ("below", "announced", "item") and (_has_more(said.rest) or _SLUG.fullmatch(value.lower())):
+    if said.how in ("below", "announced", "item") and (_has_more(said.rest) or _is_slug(value)):
         return False
     if said.how in ("announced", "item") and (_VERSIONED.fullmatch(value) or _NO_PASSWORD.fullmatch(value)):
         return False
@@ -326,7 +375,15 @@ def _may_be_next(said: Said) -> bool:
     """Whether a string that follows a name may be its value: no key with a value of its own, selector, or address."""
     if not said.is_quoted or _A_VALUE.match(said.rest) or _SELECTOR.match(said.value):
         return False
-    return not (_SLUG.fullmatch(said.value.lower()) or _NO_PASSWORD.fullmatch(said.value))
+    return not (_is_slug(said.value) or _NO_PASSWORD.fullmatch(said.value))
+
+
+def _is_slug(value: str) -> bool:
+    """Whether words with hyphens and a number name a thing (http-2, my-app-v3), and are no password (Tunes-2020)."""
+    return bool(_SLUG.fullmatch(value.lower())) and not _WORDS_AND_NUMBER.fullmatch(value)
+
+
+_WORDS_AND_NUMBER = lazily(r"(?:[A-Z][a-z]{2,11}[\-_.]){1,4}(?:\d{2,4}|[A-Z][a-z]{2,11}\d{1,4})")
 
 
 _A_VALUE = lazily(r"\s{0,9}(?:[:=]|, ?[\"']\w+[\"'],)")
@@ -606,6 +663,8 @@ _ABOUT_SECRETS = lazily(
 def _key(said: Said) -> bool:
     """A key or token: letters and digits, twelve or more (fewer, if they alternate), no name of something."""
     value = said.value
+    if _is_random_key(said):
+        return True
     is_set_off = (said.how in ("joined", "aside") and _is_mixed(value)) or (
         said.how == "space" and len(value.rstrip(".!?")) >= 10 and _beside(said._replace(value=value.rstrip(".!?")))
     )
@@ -632,6 +691,21 @@ def _key(said: Said) -> bool:
     if _NUMBERED_WORD.fullmatch(value):
         return False
     return any(c.isalpha() for c in value)
+
+
+def _is_random_key(said: Said) -> bool:
+    """Whether a value is random letters, or a short key of letters and digits, where nothing else is written so."""
+    value = said.value.rstrip(".!?")
+    if said.how in ("item", "aside") or not is_random_key(value) or is_placeholder(value) or is_hash(value):
+        return False
+    if said.how in _LOOSE and (value.islower() or value.isupper() or len(value) < _MIN_LOOSE_KEY_CHARS):
+        return False
+    if said.how in ("below", "announced") and _has_more(said.rest):
+        return False
+    return said.how != "next" or (said.is_quoted and not _A_VALUE.match(said.rest))
+
+
+_MIN_LOOSE_KEY_CHARS = 12
 
 
 def _secret(said: Said) -> bool:
@@ -725,7 +799,7 @@ def _authorization(said: Said) -> bool:
 def _setting(said: Said) -> bool:
     """What a setting for a key holds, of which nothing else says what it opens: a key that was made up or is random."""
     value = said.value.rstrip(".")
-    return _key(said) and (_is_made_up(value) or is_random(value) or is_hash(value))
+    return _key(said) and (_is_made_up(value) or is_random(value) or is_random_key(value) or is_hash(value))
 
 
 def _auth(said: Said) -> bool:
@@ -807,10 +881,12 @@ _VOWEL = lazily(r"[aeiouAEIOU]")
 def _login(said: Said) -> bool:
     """The password after an account: no path, no name with a number."""
     if said.how == "space":
-        return _beside(said)
+        return _beside(said) or bool(_WORDS_AND_NUMBER.fullmatch(said.value)) or is_random_word(said.value)
     value = said.value.rstrip(".!?")
-    if said.how in ("aside", "cell", "account", "dash", "call") or len(value) < 6 or _SLUG.fullmatch(value.lower()):
+    if said.how in ("aside", "cell", "account", "dash", "call") or len(value) < 6 or _is_slug(value):
         return False
+    if is_random_word(value):
+        return True
     return _is_strong(value) and value[0] not in "/(" and _password(said._replace(how="word"))
 
 
