@@ -25,7 +25,7 @@ def test_by_words_in_both_scripts(vault: Vault) -> None:
     (vault.root / "memory/alice/coffee.md").write_text("咖啡機在廚房\n", encoding="utf-8")
     (found,) = recall(vault, "alice", "喜欢咖啡")
     assert found.content == "我喜歡咖啡，不加糖", "notes of other kinds are no memories"
-    assert found.path.startswith("memory/alice/memories/mem_")
+    assert found.path.startswith("memory/alice/memories/2026-01/mem_")
     parts = {key: value for key, value in found.explain.items() if key != "search"}
     assert set(parts) == {"relevance", "importance", "recency", "reinforcement"}
     assert sum(parts.values()) == pytest.approx(found.score, abs=1e-3)

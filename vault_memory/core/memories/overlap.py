@@ -115,7 +115,7 @@ _ENGLISH_TEXT = """
     million first second third fourth fifth sixth seventh eighth ninth tenth last once twice
     monday tuesday wednesday thursday friday saturday sunday mon tue wed thu fri sat sun
     january february march april may june july august september october november december
-    morning noon afternoon evening night today tomorrow yesterday
+    morning noon afternoon evening night today tomorrow yesterday north south east west left right
 """
 _ENGLISH = frozenset(_ENGLISH_TEXT.split())
 _HAN_NUMBER = "〇零一二两三四五六七八九十百千万亿甲乙丙丁"
