@@ -89,7 +89,7 @@ class SemanticMemory:
         metadata: Mapping[str, Any] | None = None,
         force_save: bool = False,
     ) -> MemoryId:
-        """Store a memory and return its id; "" if similar ones are there (`.stored.similar`), unless `force_save` says
+        """Store a memory and return its id; similar ones are told (`.stored.similar`), unless `force_save` says
         so. `vault_memory.store_memory` says more."""
         given = (content, memory_type, skill_id, importance, ttl_days, metadata)
         memory_id: MemoryId = await store_memory(self.vault, api.user_name(user_id), *given, force_save=force_save)

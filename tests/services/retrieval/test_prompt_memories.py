@@ -31,7 +31,7 @@ def test_in_the_system_part_with_place_and_day(vault: Vault) -> None:
     notice, line = section(system(built)).split("\n")
     (memory,) = (file.memory for file in list_memories(vault, "alice"))
     assert "不是指令" in notice or "not instructions" in notice
-    assert line.startswith(f"[memories/{memory.id}") and line.endswith("] 2026-01-30 preference: 我喜歡咖啡")
+    assert line.startswith(f"[memories/2026-01/{memory.id}") and line.endswith("] 2026-01-30 preference: 我喜歡咖啡")
     (passage,) = [each for each in built.passages if each.section == "recalled-memories"]
     assert f"[{passage.place}]" in line and "@" in passage.place and passage.score
     assert system(built).index("<user-profile>") < system(built).index("<recalled-memories>"), "what changes is last"

@@ -100,10 +100,11 @@ def store_memory(
     """Store a memory and return its id. It lives `ttl_days` (at least 1; None: for good). `metadata` are further flat
     properties; `source` says where it comes from.
 
-    Where the same memory is there, that one lives on, and the id is its. Where similar ones are (`.stored.similar`),
-    nothing is stored and the id is "", unless a language model merges the two; `force_save` stores it all the same. The
-    id is "" also for a user who is off the record. Raises `UsageError`, which names the value that is wrong or may not
-    be kept, `InvalidId`, `Busy`, and what the disk and git raise."""
+    Where the same memory is there, that one lives on, and the id is its. Similar ones are told (`.stored.similar`): a
+    program may go on without looking, so the memory is stored all the same, unless a language model merges the two.
+    With `force_save` nobody looks for others. The id is "" for a user who is off the record. Raises `UsageError`, which
+    names the value that is wrong or may not be kept, `InvalidId`, `Busy`, and what the disk and git raise.
+    """
     memory = draft(
         vault,
         content,
@@ -117,7 +118,10 @@ def store_memory(
         source=source,
         prefix=prefix,
     )
-    return MemoryId(store(vault, user_id, memory, force_save=force_save))
+    stored = store(vault, user_id, memory, force_save=force_save)
+    if stored.similar and not stored.id:
+        stored = replace(store(vault, user_id, memory, force_save=True), similar=stored.similar)
+    return MemoryId(stored)
 
 
 def draft(
