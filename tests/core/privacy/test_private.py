@@ -143,6 +143,54 @@ def test_what_the_lists_hold_is_told_apart(name: str) -> None:
     assert sum(map(is_private, ordinary)) <= 0.05 * len(ordinary)
 
 
+@pytest.mark.parametrize(
+    ("text", "category"),
+    [
+        ("I tried to kill myself last year", "health"),
+        ("我自殺過", "health"),
+        ("My daughter was bullied and cuts herself", "family"),
+        ("I am on parole", "family"),
+        ("我被判緩刑兩年", "family"),
+        ("My neighbour was arrested", "family"),
+        ("我被裁員了", "money"),
+        ("My mom's account has 30,000 dollars", "money"),
+        ("Tom earns 85k a year", "money"),
+        ("隔壁鄰居欠了三百萬", "money"),
+        ("小李一個月領五萬", "money"),
+        ("Anna's birthday is March 3rd 1990", "birthday"),
+        ("小華的生日是三月五號", "birthday"),
+        ("我投給民進黨", "religion"),
+        ("I voted for Trump", "religion"),
+    ],
+)
+def test_crime_self_harm_and_facts_of_others_are_private(text: str, category: str) -> None:
+    """G7: of a neighbour, a relative or somebody named, too; each of these was quoted in a log."""
+    assert category in [name for _, _, name in private_spans(text)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("my script kills itself after ten seconds", "my event handler fired last week", "I cut the video in half"),
+        *("Redis makes 85k ops a second", "Python was born in 1991"),
+        *(
+            "my neighbour uses Vim",
+            "use the nearest neighbour with a loan of 3 rows",
+            "I voted for dark mode in the poll",
+        ),
+        *(
+            "我投給那個專案一票",
+            "被開除的員工資料表要怎麼刪",
+            "生日欄位是必填",
+            "我的爬蟲被抓到了",
+            "我兒子在學 Python",
+        ),
+    ],
+)
+def test_the_same_words_of_things_are_ordinary(text: str) -> None:
+    assert not is_private(text)
+
+
 def test_only_the_private_sentence_is_replaced() -> None:
     text, counts = without_private("以後都用暗色。我有氣喘，不能熬夜。謝謝！")
     assert text == "以後都用暗色。[private]。謝謝！"

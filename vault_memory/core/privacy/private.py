@@ -78,10 +78,23 @@ def without_private(text: str) -> tuple[str, Mapping[str, int]]:
 
 _END = lazily(r"[。!?;\n]+|(?<=[^\d\s])\.(?=\s|$)")
 _MINE = lazily(
-    r"我|咱|俺|本人|家人|爸|妈|(?<![a-z])(?:i|i'm|i've|my|me|mine|we|our|im|mom|dad|mother|father|wife|husband"
-    r"|parents)(?![a-z])"
+    r"我|咱|俺|本人|家人|爸|妈|爷爷|奶奶|阿公|阿嬷|外公|外婆|祖父|祖母|老公|老婆|女儿|儿子|孙子|孙女|哥哥|弟弟|姐姐|妹妹|邻居"
+    r"|(?<![a-z])(?:i|i'm|i've|my|me|mine|we|our|im|mom|mum|dad|mother|father|wife|husband|parents|son|daughter|brother"
+    r"|sister|(?:grand|step)(?:ma|pa|mother|father|son|daughter|mom|dad|parents)|aunt|uncle|nephew|niece|cousin"
+    r"|(?<!nearest )neighbou?r)(?![a-z])"
 )
+_THEIRS = lazily(
+    r"(?<![a-z'])(?!(?:it|app|game|player|user|customer|client|company|startup|business|plan|service|which|that|this|one"
+    r"|who|product|bank|site|store|shop|team|people|everyone|nobody)(?:'s)? )[a-z]{2,20}"
+    r"(?:'s (?:salary|income|pay|wage|pension) is| (?:earns|makes|is paid|gets paid))(?: [a-z]{1,9}){0,2} (?:[$€£¥] ?)?"
+    r"\d[\d,.]{0,12} ?(?:k|grand|euros?|dollars?|pounds?|quid)?(?: net| gross)? (?:a|an|per) (?:year|month|week|hour)"
+    r"(?![a-z])(?! from)|[a-z]{2,20}'s (?:salary|income|pension) is (?:[a-z]{1,9} )?(?:[$€£¥] ?)?\d"
+    r"|(?:[小老阿][\u4e00-\u9fff]|先生|太太|小姐|女士)(?:一个月|每个?月|一年)?(?:年收|月收|月入|年入|领|赚|挣|欠|存了)(?:入|了|着)?"
+    r"[\d一二三四五六七八九十两几][\d,.一二三四五六七八九十百两几]{0,12} ?(?:万|千|块|元)(?!字|行|次|个|笔|条)"
+)
+"""What somebody earns, who is called by name."""
 _FORMS = (
+    ("money", _THEIRS),
     (
         "phone",
         lazily(
@@ -111,8 +124,8 @@ _INCOME = lazily(
     r"(?:月入|年入|年收|月收|到手|薪|领|赚|挣|收入|存了|欠|借(?:了|款|钱)|贷|还(?:款|了|债|清|贷))[^,;]{0,8}?"
     r"[\d一二三四五六七八九十两几][\d,.一二三四五六七八九十百两几]{0,12} ?[多来]?"
     r"(?:万|千|k|w|块|元)(?!字|行|次|个|笔|条)"
-    r"|(?<![a-z])(?:i'm on|earn|make|making|(?:am|is|are|get|gets) paid|pay is|home|saved?|have|owe|borrowed|inherited"
-    r"|lost)(?: [a-z]{1,9}){0,3} (?:[$€£¥] ?\d"
+    r"|(?<![a-z])(?:i'm on|earns?|makes?|making|account has|(?:am|is|are|get|gets) paid|pay is|home|saved?|have|owes?"
+    r"|borrowed|inherited|lost)(?: [a-z]{1,9}){0,3} (?:[$€£¥] ?\d"
     r"|\d[\d,.]{0,12} ?(?:k(?= (?:before|after|gross|net|saved|in|a)(?! [a-z]*s ))|grand|euros?|dollars?|pounds?|quid))"
 )
 """A sum of money that a person has, gets or owes."""
