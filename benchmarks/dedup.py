@@ -124,7 +124,9 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=30)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="vault-memory-bench-") as name:
-        vaults = {count: made_vault(Path(name, str(count)), count) for count in (options.few, SEARCHED, options.many)}
+        vaults = {
+            count: made_vault(Path(name, str(count)), count) for count in sorted({options.few, SEARCHED, options.many})
+        }
         add = {
             count: milliseconds(lambda n, vault=vault: store_memory(vault, USER, text(10**9 + n)), options.rounds)
             for count, vault in vaults.items()
