@@ -18,6 +18,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 
 from vault_memory.core import memories
@@ -116,6 +117,11 @@ def milliseconds(act: Callable[[int], object], rounds: int) -> float:
     return statistics.median(times[3:])
 
 
+def add_one(vault: Vault, number: int) -> None:
+    """Store a memory that no other is similar to."""
+    store_memory(vault, USER, text(10**9 + number))
+
+
 def main() -> None:
     """Measure, print a table, end with one line of JSON."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -124,11 +130,10 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=30)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="vault-memory-bench-") as name:
-        vaults = {count: made_vault(Path(name, str(count)), count) for count in (options.few, SEARCHED, options.many)}
-        add = {
-            count: milliseconds(lambda n, vault=vault: store_memory(vault, USER, text(10**9 + n)), options.rounds)
-            for count, vault in vaults.items()
+        vaults = {
+            count: made_vault(Path(name, str(count)), count) for count in sorted({options.few, SEARCHED, options.many})
         }
+        add = {count: milliseconds(partial(add_one, vault), options.rounds) for count, vault in vaults.items()}
         among = vaults[SEARCHED]
         asked = [text(number * 331 + 1)[:12] for number in range(options.rounds + 3)]
         searched = milliseconds(lambda n: search(among, USER, SearchQuery(asked[n])), options.rounds)
