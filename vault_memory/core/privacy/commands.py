@@ -339,7 +339,8 @@ _BESIDE = lazily(
     r"(?:\A|(?<=[\n{(,>]))[ \t>*+\-]{0,20}(?:export |ENV |ARG |set )?[\"'*_]{0,2}[a-z0-9_.\-]{0,24}?"
     r"(?:user ?(?:name|id)?|usr|uid|login|account|e-?mail|host(?:name)?|server|url|database|dbname|ssid"
     r"|[帐账][号户]|用户名?|使用者(?:名称)?|主机|网址|信箱|邮箱)"
-    r"[\"'*_]{0,2} ?(?:[:=]|=>)[ \t*]{0,12}(?P<quote>[\"']?)(?P<value>[!-~]{2,80}?)(?P=quote)(?=[ \t]{0,8}(?:\Z|\n|[,;})\]]))"
+    r"[\"'*_]{0,2} ?(?:[:=]|=>)[ \t*]{0,12}(?P<quote>[\"']?)(?P<value>[!-~]{2,80}?)(?P=quote)"
+    r"(?=[ \t]{0,8}(?:\Z|\n|[,;})\]]))"
 )
 """What stands beside a password in a block of settings or an access: an account, a host, an address."""
 

@@ -76,7 +76,7 @@ _TYPES = frozenset(
     for words in (
         "float double date datetime time uuid list dict enum blob function callable symbol file files compat bytearray",
         "varchar nvarchar longtext tinytext passwort kennwort senha wachtwoord parola heslo haslo salasana passord",
-        "adgangskode jelszo lozinka parool parole mima nullable unsigned readonly writeonly textbox textinput inputtext",
+        "adgangskode jelszo lozinka parool parole mima nullable unsigned readonly writeonly textbox textinput",
         "literal inline ignore ignored skip skipped never always maybe again here there cert certificate keyring",
         "else elif pass break continue return raise except finally import while class static final const",
     )
