@@ -696,6 +696,8 @@ def _key(said: Said) -> bool:
 def _is_random_key(said: Said) -> bool:
     """Whether a value is random letters, or a short key of letters and digits, where nothing else is written so."""
     value = said.value.rstrip(".!?")
+    if any(_ABOUT_SECRETS.fullmatch(word.lower()) for word in _LETTERS.findall(value)):
+        return False  # AzureApiKeyT
     if said.how in ("item", "aside") or not is_random_key(value) or is_placeholder(value) or is_hash(value):
         return False
     if said.how in _LOOSE and (value.islower() or value.isupper() or len(value) < _MIN_LOOSE_KEY_CHARS):
@@ -887,7 +889,7 @@ def _login(said: Said) -> bool:
         return False
     if is_random_word(value):
         return True
-    return _is_strong(value) and value[0] not in "/(" and _password(said._replace(how="word"))
+    return _is_strong(value) and value[0] not in "/(*" and _password(said._replace(how="word"))
 
 
 def _never(said: Said) -> bool:
