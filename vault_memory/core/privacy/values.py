@@ -696,7 +696,7 @@ def _key(said: Said) -> bool:
 def _is_random_key(said: Said) -> bool:
     """Whether a value is random letters, or a short key of letters and digits, where nothing else is written so."""
     value = said.value.rstrip(".!?")
-    if any(_ABOUT_SECRETS.fullmatch(word.lower()) for word in _LETTERS.findall(value)):
+    if any(_ABOUT_SECRETS.fullmatch(word.lower()) for word in _LETTERS.findall(value) if len(word) > 2):
         return False  # AzureApiKeyT
     if said.how in ("item", "aside") or not is_random_key(value) or is_placeholder(value) or is_hash(value):
         return False
