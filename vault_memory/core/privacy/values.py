@@ -38,7 +38,7 @@ def is_secret(kind: str, said: Said) -> bool:
     if said.how == "option" and _WORD.fullmatch(said.value) and not is_random_letters(said.value):
         return False  # use --password instead
     said = said._replace(how="env")
-    if kind == "token" and len(said.value) >= 8 and ":" not in said.value and not _SLUG.fullmatch(said.value):
+    if kind == "token" and 8 <= len(said.value) <= 64 and ":" not in said.value and not _SLUG.fullmatch(said.value):
         return _key(said) or _password(said)  # --token=hunter2x9
     return _CHECKS[kind](said) or (_CHECKS[kind] is _password and _is_odd_word(said.value))
 
@@ -696,10 +696,10 @@ def _key(said: Said) -> bool:
 def _is_random_key(said: Said) -> bool:
     """Whether a value is random letters, or a short key of letters and digits, where nothing else is written so."""
     value = said.value.rstrip(".!?")
-    if any(_ABOUT_SECRETS.fullmatch(word.lower()) for word in _LETTERS.findall(value) if len(word) > 2):
-        return False  # AzureApiKeyT
     if said.how in ("item", "aside") or not is_random_key(value) or is_placeholder(value) or is_hash(value):
         return False
+    if any(_ABOUT_SECRETS.fullmatch(word.lower()) for word in _LETTERS.findall(value) if len(word) > 2):
+        return False  # AzureApiKeyT
     if said.how in _LOOSE and (value.islower() or value.isupper() or len(value) < _MIN_LOOSE_KEY_CHARS):
         return False
     if said.how in ("below", "announced") and _has_more(said.rest):
