@@ -319,8 +319,7 @@ def _named_in(text: str, start: int, end: int) -> named.Name | None:
 
 # --- accesses ---------------------------------------------------------------------------------------------------------
 
-ACCESS_WORD = lazily(r"pass|pwd|pw|密码|口令")
-_PLAIN = lazily(
+PLAIN = lazily(
     r"(?:passw(?:ord|d|ort)|passphrase|passcode|pass|pwd|pw|密码|口令)[\"'*_]{0,2}(?P<sign> ?(?:[:=]|=>) ?)[ \t*]{0,12}"
     r"(?P<quote>[\"']?)(?P<value>[a-z]{4,20}[!.]?|\d{4,5})(?P=quote)[ \t]{0,8}"
     r"(?P<end>\Z|[,;]?[ \t]{0,8}(?:#[^\n]{0,80})?\n|,? ?[})\]]|, ?(?=[\"'\w]))"
@@ -339,7 +338,8 @@ _BESIDE = lazily(
     r"(?:\A|(?<=[\n{(,>]))[ \t>*+\-]{0,20}(?:export |ENV |ARG |set )?[\"'*_]{0,2}[a-z0-9_.\-]{0,24}?"
     r"(?:user ?(?:name|id)?|usr|uid|login|account|e-?mail|host(?:name)?|server|url|database|dbname|ssid"
     r"|[帐账][号户]|用户名?|使用者(?:名称)?|主机|网址|信箱|邮箱)"
-    r"[\"'*_]{0,2} ?(?:[:=]|=>)[ \t*]{0,12}(?P<quote>[\"']?)(?P<value>[!-~]{2,80}?)(?P=quote)(?=[ \t]{0,8}(?:\Z|\n|[,;})\]]))"
+    r"[\"'*_]{0,2} ?(?:[:=]|=>)[ \t*]{0,12}(?P<quote>[\"']?)(?P<value>[!-~]{2,80}?)(?P=quote)"
+    r"(?=[ \t]{0,8}(?:\Z|\n|[,;})\]]))"
 )
 """What stands beside a password in a block of settings or an access: an account, a host, an address."""
 
@@ -348,7 +348,7 @@ def accesses(text: str, folded: str) -> Iterator[tuple[int, int, str]]:
     """(start, end, kind) of each password that is an ordinary word or a short number, where the place says that it is
     one: a setting of the environment, a block of settings or an access with an account or a host beside it, or a
     text or an object that holds nothing else."""
-    for plain in matches(_PLAIN, folded):
+    for plain in matches(PLAIN, folded):
         start, end = plain.span("value")
         field = _FIELD_START.search(text, max(0, plain.start() - _FIELD_CHARS), plain.start())
         if field and values.is_word_of_access(text[start:end]) and _is_access(text, folded, field, plain):

@@ -284,7 +284,8 @@ _FIELD = r"[\s,]{1,24}[\"']?[a-z_\-]{1,20}[\"']?\s{0,4}[:=]\s{0,4}(?:\"[^\"\n]{0
 """Another field between a name and its value: "type": "plain"."""
 SIGN = lazily(
     rf"{_SUFFIX}{_CLOSE}{_NOTE}(?:"
-    rf"{_GAP}{_NOTE}[ \t]{{0,20}}(?P<direct>:[=\-?]|={{1,3}}>?|<-|->|[→⇒]|(?:\.{{4,80}}|[…─━]{{1,80}}|[·・]{{2,80}}) ?[:=]?|::(?=[ \t])|:(?!\?))"
+    rf"{_GAP}{_NOTE}[ \t]{{0,20}}(?P<direct>:[=\-?]|={{1,3}}>?|<-|->|[→⇒]|::(?=[ \t])|:(?!\?)"
+    r"|(?:\.{4,80}|[…─━]{1,80}|[·・]{2,80}) ?[:=]?)"
     rf"[ \t]{{0,12}}(?:(?<=[:=])、|(?<=:), )?(?:!!str |!!binary )?{_NEW_LINE}"
     rf"|(?:{_GAP} {{1,3}}|(?='s ))(?P<word>(?:is|'s|was|are|be|been|has|have|will|should|must|used|to|equals|became"
     rf"|es|è|é|est|ist|jest|это"
@@ -878,7 +879,8 @@ def value(text: str, folded: str, name: Name, at: int, sign: re.Match[str], how:
     if said and how == "direct" and _REMARK.fullmatch(said.rest) and _is_setting(text, at, sign):
         said = said._replace(how="env")  # JWT_SECRET: keyboardcat
     if said and how == "direct" and not said.is_quoted and " = " in sign[0] and values.is_identifier(said.value):
-        return None  # password = typedPhrase
+        is_key = name.kind in _OF_RANDOM and is_random_letters(said.value)
+        return (start, start + len(said.value)) if is_key else None  # password = typedPhrase
     if said and how == "direct" and not said.is_quoted and "\n" in sign[0] and _GOES_ON.match(said.rest):
         return None  # a sentence on the next line
     if said and values.is_secret(name.kind, said):

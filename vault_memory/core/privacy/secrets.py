@@ -329,7 +329,7 @@ def _without_keys(text: str) -> Iterator[Span]:
     folded = fold(text)
     if stands_in(folded, commands.SECRET_WORD):
         yield from commands.settings(text, folded)
-    if stands_in(folded, commands.ACCESS_WORD):
+    if stands_in(folded, commands.PLAIN):
         yield from commands.accesses(text, folded)
     if stands_in(folded, _any_name()):
         has_random = stands_in(text, named.RANDOM_RUN)

@@ -38,7 +38,7 @@ def is_secret(kind: str, said: Said) -> bool:
     if said.how == "option" and _WORD.fullmatch(said.value) and not is_random_letters(said.value):
         return False  # use --password instead
     said = said._replace(how="env")
-    if kind == "token" and len(said.value) >= 8 and ":" not in said.value and not _SLUG.fullmatch(said.value):
+    if kind == "token" and 8 <= len(said.value) <= 64 and ":" not in said.value and not _SLUG.fullmatch(said.value):
         return _key(said) or _password(said)  # --token=hunter2x9
     return _CHECKS[kind](said) or (_CHECKS[kind] is _password and _is_odd_word(said.value))
 
@@ -76,7 +76,7 @@ _TYPES = frozenset(
     for words in (
         "float double date datetime time uuid list dict enum blob function callable symbol file files compat bytearray",
         "varchar nvarchar longtext tinytext passwort kennwort senha wachtwoord parola heslo haslo salasana passord",
-        "adgangskode jelszo lozinka parool parole mima nullable unsigned readonly writeonly textbox textinput inputtext",
+        "adgangskode jelszo lozinka parool parole mima nullable unsigned readonly writeonly textbox textinput",
         "literal inline ignore ignored skip skipped never always maybe again here there cert certificate keyring",
         "else elif pass break continue return raise except finally import while class static final const",
     )
@@ -698,6 +698,8 @@ def _is_random_key(said: Said) -> bool:
     value = said.value.rstrip(".!?")
     if said.how in ("item", "aside") or not is_random_key(value) or is_placeholder(value) or is_hash(value):
         return False
+    if any(_ABOUT_SECRETS.fullmatch(word.lower()) for word in _LETTERS.findall(value) if len(word) > 2):
+        return False  # AzureApiKeyT
     if said.how in _LOOSE and (value.islower() or value.isupper() or len(value) < _MIN_LOOSE_KEY_CHARS):
         return False
     if said.how in ("below", "announced") and _has_more(said.rest):
@@ -887,7 +889,7 @@ def _login(said: Said) -> bool:
         return False
     if is_random_word(value):
         return True
-    return _is_strong(value) and value[0] not in "/(" and _password(said._replace(how="word"))
+    return _is_strong(value) and value[0] not in "/(*" and _password(said._replace(how="word"))
 
 
 def _never(said: Said) -> bool:
