@@ -350,6 +350,19 @@ def year_of(source: str, name: str) -> int | None:
     return int(match[1]) if match else None
 
 
+def is_archived(path: PurePosixPath) -> bool:
+    """Whether a vault-relative path lies in a user's archive."""
+    return scope_of(path) != SHARED and path.parts[2] == ARCHIVE_DIR
+
+
+def is_feedback(path: PurePosixPath) -> bool:
+    """Whether a vault-relative path is that of a user's evidence, or of an old year's."""
+    if scope_of(path) == SHARED:
+        return False
+    source = path.parts[2:]
+    return source == (FEEDBACK,) or (source[:-1] == (ARCHIVE_DIR,) and year_of(FEEDBACK, path.name) is not None)
+
+
 def place_of(path: PurePosixPath) -> Place | None:
     """Scope and source of a vault-relative path that the index holds; None for a file that is never indexed.
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import NamedTuple
 
-from vault_memory.core import reading
+from vault_memory.core import layout, reading
 
 _DATED = re.compile(rb"## ([0-9]{4})-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}\b")
 
@@ -21,6 +21,28 @@ class Rotated(NamedTuple):
 
     kept: bytes
     moved: Mapping[int, list[bytes]]
+
+
+LOGS = (layout.MEMORY_LOG, layout.FEEDBACK)
+
+
+def rotated(log: str, text: bytes, year: int, newest: int | None = None) -> Rotated:
+    """The text of a log, one of `LOGS`, without what is from before `year`; `newest` is the newest year of that log in
+    the archive."""
+    return entries(text, year) if log == layout.MEMORY_LOG else lines(text, year, newest)
+
+
+def with_pieces(log: str, archived: bytes | None, text: bytes, year: int, pieces: list[bytes]) -> bytes:
+    """The archive of a year with more pieces of a log, whose text was `text`."""
+    if log == layout.FEEDBACK:
+        return with_lines(archived, pieces)
+    return with_entries(archived, _title(text, year), pieces)
+
+
+def _title(log: bytes, year: int) -> bytes:
+    """The first line of an archive of MEMORY.md: that of the log, in its language, with the year."""
+    first = reading.lines(log)[0]
+    return first + f" {year}\n".encode() if first.startswith(b"# ") else f"# {year}\n".encode()
 
 
 def entries(log: bytes, year: int) -> Rotated:

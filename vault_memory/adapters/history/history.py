@@ -468,16 +468,19 @@ class History:
             self._objects.write()
         return blob
 
-    def with_folders_moved(self, commit: str, folders: Mapping[PurePosixPath, PurePosixPath | None]) -> str:
-        """A commit on top of `commit`, in no branch, in which these folders have other paths, or are gone (None)."""
-        if not folders:
+    def with_entries(self, commit: str, entries: Mapping[PurePosixPath, TreeEntry | bytes | None]) -> str:
+        """A commit on top of `commit`, in no branch, in which these paths have other entries, or hold these bytes, as
+        git has them, or are gone (None)."""
+        if not entries:
             return commit
         with self._lock():
-            tree = self._objects.tree_of(commit)
-            entries: dict[PurePosixPath, TreeEntry | None] = dict.fromkeys(folders)
-            entries |= {new: self._objects.find(tree, old) for old, new in folders.items() if new}
+            found: dict[PurePosixPath, str | TreeEntry | None] = {
+                path: self._objects.add("blob", entry) if isinstance(entry, bytes) else entry
+                for path, entry in entries.items()
+            }
             when = signature(ASSISTANT, git_time(self._now()))
-            body = commit_body(self._objects.put(tree, entries), [commit], when, when, "folders moved for a merge\n")
+            tree = self._objects.put(self._objects.tree_of(commit), found)
+            body = commit_body(tree, [commit], when, when, "moved for a merge\n")
             made = self._objects.add("commit", body)
             self._objects.write()
         return made

@@ -41,6 +41,11 @@ def merge_journal(base: str | None, ours: str, theirs: str) -> Merged:
     return _merged(base, ours, theirs, merge_lines)
 
 
+def lead_of(text: str) -> str:
+    """What stands before the first entry of a journal: its title."""
+    return _in_entries(text)[0]
+
+
 def carry_entries(old: str, new: str, text: str) -> str:
     """`text` with the change that leads from `old` to `new`, and without conflict blocks (`carried_lines`)."""
     return _merged(old, text, new, _carried).text

@@ -11,7 +11,7 @@ from pathlib import PurePosixPath
 
 from vault_memory.core import layout
 from vault_memory.core.notes import entries
-from vault_memory.core.notes.journal_merge import carry_entries, merge_journal
+from vault_memory.core.notes.journal_merge import carry_entries, lead_of, merge_journal
 from vault_memory.core.notes.line_merge import (
     Merged,
     carried_lines,
@@ -25,18 +25,26 @@ from vault_memory.core.notes.profile_merge import Newer, carry_values, merge_pro
 
 
 def merge_file(
-    path: PurePosixPath, base: bytes | None, ours: bytes, theirs: bytes, newer: Newer | None = None
+    path: PurePosixPath, base: bytes | None, ours: bytes | None, theirs: bytes | None, newer: Newer | None = None
 ) -> Merged | None:
     """Merge a file by its kind (`path` is vault-relative); None if it cannot be merged, so that both must be kept.
 
-    `base` is None when both sides made the file. `newer` decides between two values of one key; without it they become
-    a conflict. Bytes that are not UTF-8 pass through (`surrogateescape`).
+    `base` is None when both sides made the file. A side that has deleted it (None) has deleted all entries of a log,
+    and what the other has new is left, or no text; of any other file the outcome is None. `newer` decides between two
+    values of one key; without it they become a conflict. Bytes that are not UTF-8 pass through (`surrogateescape`).
     """
     old, one, other = (
         None if data is None else data.decode("utf-8", "surrogateescape") for data in (base, ours, theirs)
     )
-    assert one is not None and other is not None
     place = layout.place_of(path)
+    if one is None or other is None:
+        is_journal = place is not None and layout.kind_of(place) in entries.KINDS
+        if old is None or not (is_journal or layout.is_feedback(path)):
+            return None
+        emptied = lead_of(old) if is_journal else ""
+        one, other = (emptied if text is None else text for text in (one, other))
+        merged = merge_journal(old, one, other) if is_journal else merge_jsonl(old, one, other)
+        return Merged("") if merged.text.strip() == emptied.strip() else merged
     if path.suffix == ".jsonl":
         return merge_jsonl(old, one, other)
     if place is None or path.suffix != ".md":

@@ -9,11 +9,18 @@ from vault_memory.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from vault_memory.services.archiving.archive_user import archive_user, planned_steps
+    from vault_memory.services.archiving.moves import with_moves_followed
     from vault_memory.services.archiving.step import Step, in_words
 
-__all__ = ["Step", "archive_user", "in_words", "planned_steps"]
+__all__ = ["Step", "archive_user", "in_words", "planned_steps", "with_moves_followed"]
 
 __getattr__ = lazy_exports(
     __name__,
-    {"Step": "step", "archive_user": "archive_user", "in_words": "step", "planned_steps": "archive_user"},
+    {
+        "Step": "step",
+        "archive_user": "archive_user",
+        "in_words": "step",
+        "planned_steps": "archive_user",
+        "with_moves_followed": "moves",
+    },
 )

@@ -65,19 +65,17 @@ def _planned(vault: Vault, user_id: str, read: Callable[[Path], bytes | None]) -
     year = (vault.now() - timedelta(days=1)).astimezone(zone).year
     folder = layout.user_dir(user_id)
     planned: list[tuple[Step, list[FileChange]]] = []
-    for log in (layout.MEMORY_LOG, layout.FEEDBACK):
+    for log in rotation.LOGS:
         before = read(vault.path(user_id, log)) or b""
         reading.check_utf_8(folder / log, before)
         if note.conflicts_in(before.decode("utf-8", "replace")):
             continue  # a person decides first which lines there are
-        kept, moved = _rotated(vault, user_id, log, before, year)
+        years = [found for source in evidence_sources(vault, user_id) if (found := layout.year_of(log, _name(source)))]
+        kept, moved = rotation.rotated(log, before, year, max(years, default=None))
         for number, (old_year, pieces) in enumerate(moved.items(), 1):
             source = layout.year_source(log, old_year)
             stored = read(vault.path(user_id, source))
-            if log == layout.FEEDBACK:
-                after = rotation.with_lines(stored, pieces)
-            else:
-                after = rotation.with_entries(stored, _title(before, old_year), pieces)
+            after = rotation.with_pieces(log, stored, before, old_year, pieces)
             changes = [FileChange(folder / source, stored, after)] if after != stored else []
             if number == len(moved):
                 changes.append(FileChange(folder / log, before, kept or None))
@@ -85,18 +83,5 @@ def _planned(vault: Vault, user_id: str, read: Callable[[Path], bytes | None]) -
     return planned
 
 
-def _rotated(vault: Vault, user_id: str, log: str, text: bytes, year: int) -> rotation.Rotated:
-    if log == layout.MEMORY_LOG:
-        return rotation.entries(text, year)
-    years = [found for source in evidence_sources(vault, user_id) if (found := layout.year_of(log, _name(source)))]
-    return rotation.lines(text, year, max(years, default=None))
-
-
 def _name(source: str) -> str:
     return source.rpartition("/")[2]
-
-
-def _title(log: bytes, year: int) -> bytes:
-    """The first line of an archive of MEMORY.md: that of the log, in its language, with the year."""
-    first = reading.lines(log)[0]
-    return first + f" {year}\n".encode() if first.startswith(b"# ") else f"# {year}\n".encode()

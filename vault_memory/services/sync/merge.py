@@ -24,7 +24,6 @@ from vault_memory.adapters.git import (
     FileDifference,
     TreeEntry,
     bytes_of,
-    changed_files,
     is_rules,
     refuse_vast,
     refuse_vast_files,
@@ -117,7 +116,7 @@ class RemoteMerge:
                 f"the remote holds no vault ({layout.SETTINGS_FILE} is missing there): is it the right one?"
             )
         sides.base, sides.theirs = sides.renamings.moved()
-        differences = changed_files(root, sides.base, sides.theirs)
+        differences = sides.follow_moves()
         self._refuse_many(differences)
         sizes = refuse_vast_files(root, (blob for each in differences for blob in (each.old, each.new) if blob))
         refused = refusals(self.vault, sides.theirs, differences, sizes, programs=self.programs)

@@ -111,7 +111,7 @@ def refusals(
     large = {
         each.path
         for each in open_to_all
-        if max(sizes.get(blob, 0) for blob in (each.old, each.new) if blob) > _max_bytes(each.path)
+        if max((sizes.get(blob, 0) for blob in (each.old, each.new) if blob), default=0) > _max_bytes(each.path)
     } - (unfit | run)
     untracked = _untracked(vault, (each for each in open_to_all if each.path not in unfit | run))
     covered = {path for path in untracked if history.working_tree.is_ignored(path)}

@@ -8,13 +8,13 @@ command on each machine that has something of the user's alone.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path, PurePosixPath
 
 from vault_memory.adapters import files
-from vault_memory.adapters.git import FOLDER_MODE, CommitLog, LogEntry
+from vault_memory.adapters.git import FOLDER_MODE, CommitLog, LogEntry, TreeEntry
 from vault_memory.adapters.scan import walk
 from vault_memory.core import layout
 from vault_memory.core.trailers import KEYS, Trailers
@@ -110,7 +110,14 @@ class Renamings:
                     f"the remote has another user {new.name!r}, an id that somebody has got here: `vault-memory user "
                     f"rename {new.name} NEW` gives that person one that nobody has; then sync again"
                 )
-        return history.with_folders_moved(self.base, at_base), history.with_folders_moved(self.theirs, self._moves)
+        return self._with_moved(self.base, at_base), self._with_moved(self.theirs, self._moves)
+
+    def _with_moved(self, commit: str, folders: Mapping[PurePosixPath, PurePosixPath | None]) -> str:
+        """A commit in which these folders have other paths, or are gone (None)."""
+        history = self.vault.history
+        entries: dict[PurePosixPath, TreeEntry | None] = dict.fromkeys(folders)
+        entries |= {new: history.entry(old, commit) for old, new in folders.items() if new}
+        return history.with_entries(commit, entries)
 
     @cached_property
     def _moves(self) -> dict[PurePosixPath, PurePosixPath]:

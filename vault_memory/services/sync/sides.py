@@ -5,6 +5,7 @@ Nobody's words are lost: texts are merged (`core.notes.merge`), and where that c
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cached_property, partial
@@ -31,6 +32,7 @@ from vault_memory.core.notes import Clash, Side, merge, note
 from vault_memory.core.profile import Profile
 from vault_memory.core.trailers import Trailers
 from vault_memory.errors import HistoryError, TooLarge
+from vault_memory.services.archiving import with_moves_followed
 from vault_memory.services.sync.git_rules import attributes_problem
 from vault_memory.services.sync.refusals import settings_problem
 from vault_memory.services.sync.renamings import Renamings
@@ -47,7 +49,8 @@ BY_HAND = "merge it yourself with `git pull --no-rebase`, then sync again"
 class Sides:
     """The two sides of a merge: `ours` (None: no commit yet), `theirs` of the remote `name`, and where they parted.
 
-    In `base` and `theirs` the folders of users have the ids of this side (`Renamings.moved`). `notes` has a line for
+    In `base` and `theirs` the folders of users have the ids of this side (`Renamings.moved`), and what one side has
+    moved into the archive is there in all three (`follow_moves`). `notes` has a line for
     each thing that a person may want to look at; `tree_only` the entries of the merged tree that are not put on the
     disk.
     """
@@ -60,6 +63,24 @@ class Sides:
     renamings: Renamings
     notes: list[str] = field(default_factory=list)
     tree_only: dict[PurePosixPath, TreeEntry | None] = field(default_factory=dict)
+    _moved: dict[PurePosixPath, FileDifference] = field(default_factory=dict)
+    """What `follow_moves` has changed in `ours`: from what HEAD and the disk have."""
+
+    def follow_moves(self) -> list[FileDifference]:
+        """Let what one side has moved into the archive be there in all three commits; the files to merge then."""
+        root, head = self.vault.history.root, self.ours
+        if self.base and head and self.base not in (head, self.theirs):
+            self.base, self.ours, self.theirs = with_moves_followed(self.vault, self.base, head, self.theirs)
+            self._moved = {each.path: each for each in changed_files(root, head, self.ours)}
+        differences = changed_files(root, self.base, self.theirs)
+        known = {each.path for each in differences}
+        return [*differences, *(self._unchanged(path) for path in self._moved if path not in known)]
+
+    def _unchanged(self, path: PurePosixPath) -> FileDifference:
+        """A file that the other side has not changed, and that is not on the disk here as it is in `ours`."""
+        entry = self.vault.history.entry(path, self.theirs)
+        mode, blob = (entry.mode.decode(), entry.id) if entry else ("000000", None)
+        return FileDifference(path, mode, mode, blob, blob)
 
     @cached_property
     def _here(self) -> dict[PurePosixPath, str | None]:
@@ -92,16 +113,17 @@ class Sides:
 
     def _merge_content(self, difference: FileDifference) -> tuple[list[FileChange], list[Draft]]:
         history, path = self.vault.history, difference.path
-        blobs = (difference.old, self._here.get(path, difference.old), difference.new)
-        base, held, other = (history.stored(blob) if blob else None for blob in blobs)
+        blob = self._here.get(path, difference.old)
+        blobs = (difference.old, self._moved[path].old if path in self._moved else blob, blob, difference.new)
+        base, held, ours, other = (history.stored(blob) if blob else None for blob in blobs)
         mine = _mine(history.root, path)
         if is_content(None if mine is None else history.working_tree.as_in_git(path, mine), held):
-            return self._merge_file(path, base, mine, other)
+            return self._merge_committed(path, base, mine, ours, other)
         entry = history.entry(path) or history.entry(path, self.theirs)
         mode = (
             difference.new_mode.encode() if self._is_their_mode(difference) else entry.mode if entry else FILE_MODES[0]
         )
-        return self._merge_below_edits(path, mode, base, held, other, mine)
+        return self._merge_below_edits(path, mode, (base, held, ours, other), mine)
 
     def keep_ours(self, path: PurePosixPath, other: Stored | None, problem: str) -> list[FileChange]:
         """The remote's file cannot be used: ours stays in force and in git, if there is one, and theirs is a copy.
@@ -129,19 +151,18 @@ class Sides:
         self,
         path: PurePosixPath,
         mode: bytes,
-        base: Stored | None,
-        held: Stored | None,
-        other: Stored | None,
+        states: Sequence[Stored | None],
         mine: bytes | None,
     ) -> tuple[list[FileChange], list[Draft]]:
         """Merge a file that holds edits of the person's which are in no commit, as `git merge --autostash` does.
 
-        The commits get what HEAD (`held`) and the other side make of it, with `mode`. On the disk the same change is
+        `states` are those of the base, of HEAD, of `ours` and of the other side. The commits get what HEAD and the
+        other side make of it, with `mode`. On the disk the same change is
         made below the edits (`mine`), which stay edits: else a later commit of them would take back what came.
         """
-        history = self.vault.history
+        history, (base, held, ours, other) = self.vault.history, states
         before = bytes_of(history.working_tree.as_on_disk(path, held))
-        changes, drafts = self._merge_file(path, base, before, other)
+        changes, drafts = self._merge_committed(path, base, before, ours, other)
         beside = [change for change in changes if change.path != path]
         steps = [change.new for change in changes if change.path == path]
         steps += [change.new for draft in drafts for change in draft.changes]
@@ -168,10 +189,22 @@ class Sides:
         self.notes.append(f"{path} holds edits that are in no commit: what came is merged in below them")
         return [*beside, FileChange(path, mine, encode(merged.text))], drafts
 
+    def _merge_committed(
+        self, path: PurePosixPath, base: Stored | None, before: bytes | None, ours: Stored | None, other: Stored | None
+    ) -> tuple[list[FileChange], list[Draft]]:
+        """The same for a file as HEAD has it, `before` on the disk; `ours` is what `follow_moves` has made of it."""
+        if path not in self._moved:
+            return self._merge_file(path, base, before, other)
+        moved = bytes_of(self.vault.history.working_tree.as_on_disk(path, ours))
+        is_theirs_changed = (base and base.id) != (other and other.id)
+        changes, drafts = self._merge_file(path, base, moved, other) if is_theirs_changed else ([], [])
+        after = next((change.new for change in changes if change.path == path), moved)
+        return [*(each for each in changes if each.path != path), FileChange(path, before, after)], drafts
+
     def _merge_file(
         self, path: PurePosixPath, base: Stored | None, mine: bytes | None, other: Stored | None
     ) -> tuple[list[FileChange], list[Draft]]:
-        """The same for a file that holds no edits of the person's.
+        """The same for a file that holds no edits of the person's, `mine` on the disk.
 
         What the repository holds is read only for a file that both sides changed.
         """
@@ -187,17 +220,19 @@ class Sides:
             return self.keep_ours(path, other, problem), []
         if is_content(mine, base):
             return [FileChange(path, base if on_disk == mine else on_disk, to_disk(other))], []
-        if mine is None or other is None:
+        before, theirs = (None if each is None else each.read() for each in (base, other))
+        merged = merge.merge_file(path, before, mine, theirs, lambda key: self.newer(path, key))
+        if merged is None and (mine is None or other is None):
             self.notes.append(f"{path}: deleted on one side, edited on the other: it is kept")
             return ([FileChange(path, None, to_disk(other))] if mine is None else []), []
-        before, theirs = base.read() if base else None, other.read()
-        merged = merge.merge_file(path, before, mine, theirs, lambda key: self.newer(path, key))
         if merged is None:
+            assert other is not None
             return self._keep_both_files(path, on_disk or b"", other), []
         for first, last in note.conflicts_in(merged.text):
             self.notes.append(f"{path}: both sides changed the same lines; lines {first}-{last} hold both texts")
         if not merged.clashes:
-            return [FileChange(path, on_disk, to_disk(encode(merged.text)))], []
+            is_gone = not merged.text and None in (mine, theirs)
+            return [FileChange(path, on_disk, None if is_gone else to_disk(encode(merged.text)))], []
         # The older value must be in the history too: the merge commit holds it, and a commit of its own replaces it.
         older = merge.merge_file(path, before, mine, theirs, lambda key: _other_side(self.newer(path, key)))
         assert older is not None
