@@ -282,3 +282,7 @@ def test_mail_addresses_and_telephone_numbers_are_no_notes(message: str) -> None
 @pytest.mark.parametrize("message", ["remember that the exam is on 2026-03-04", "記住我週五交報告"])
 def test_a_date_is_no_telephone_number(message: str) -> None:
     assert [signal.key for signal in extract(message)] == ["note"]
+
+
+def test_a_wish_to_remember_nothing_leaves_no_empty_note() -> None:
+    assert extract("remember " + "\t" * 151 + "title: ", "") == []

@@ -186,7 +186,7 @@ def test_a_tool_that_copies_no_empty_folders_dropped_refs(root: Path) -> None:
     )
     recorded = record_turn(open_vault(root), "bob", SAYS["bob"])
     assert recorded.paused is None and recorded.changes and git(root, "status", "--porcelain") == ""
-    assert "memory(bob): " in git(root, "log", "-1", "--format=%s")
+    assert "memory(bob): " in git(root, "log", "-2", "--format=%s")
 
 
 def test_refs_with_the_branch_are_gone(root: Path) -> None:

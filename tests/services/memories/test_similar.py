@@ -246,7 +246,7 @@ def test_an_edit_while_a_model_works_is_not_lost(smart: Vault, chat: ScriptedSer
 
 
 def _add(root: Path, text: str) -> bool:
-    return store_memory(open_vault(root), "alice", text).stored.reinforced
+    return add(open_vault(root), text).reinforced
 
 
 def test_the_next_writer_finds_it_in_the_index(vault: Vault, home: Home) -> None:

@@ -12,6 +12,7 @@ from vault_memory.services.memories import edit_memory, list_memories, remember,
 from vault_memory.services.profiles import set_preference
 from vault_memory.services.retrieval import Prompt, build_enhanced_prompt, build_memory
 from vault_memory.services.retrieval.prompt_memories import recall_for_prompt
+from vault_memory.services.retrieval.search import QueryVectors
 from vault_memory.services.turns import record_turn
 from vault_memory.services.vault import Vault
 
@@ -101,7 +102,8 @@ def test_a_recall_is_kept_until_something_changes(vault: Vault) -> None:
 
     def recalled() -> object:
         build_enhanced_prompt(vault, "alice", "我喜歡什麼飲料")
-        return recall_for_prompt(vault, "alice", "我喜歡什麼飲料", None, 3)
+        vectors = QueryVectors(vault, "我喜歡什麼飲料")
+        return recall_for_prompt(vault, "alice", "我喜歡什麼飲料", None, 3, vectors)
 
     first = recalled()
     assert recalled() is first

@@ -164,7 +164,13 @@ def note(sentence: list[Clause], message: Message, lexicon: Lexicon, has_signals
     ):
         return None
     start, end = wish_span(message, first.start + asked.end(), end, lexicon)
-    return Signal("note", "add", excerpt(message, start, end, MAX_NOTE_CHARS), "explicit")
+    return _note(message, start, end)
+
+
+def _note(message: Message, start: int, end: int) -> Signal | None:
+    """The note of a stretch of the message; None where hardly more than blanks is left of it."""
+    value = excerpt(message, start, end, MAX_NOTE_CHARS)
+    return Signal("note", "add", value, "explicit") if len(value) >= MIN_NOTE_CHARS else None
 
 
 def standing_wish(sentence: list[Clause], message: Message, lexicon: Lexicon) -> Signal | None:
@@ -183,7 +189,7 @@ def fact(sentence: list[Clause], message: Message, lexicon: Lexicon) -> Signal |
     written = message.written[sentence[0].start : sentence[-1].end + MAX_ADDRESS_CHARS]  # an address has dots
     if end - start < MIN_NOTE_CHARS or is_private(written) or names_a_contact(written):
         return None
-    return Signal("note", "add", excerpt(message, start, end, MAX_NOTE_CHARS), "explicit")
+    return _note(message, start, end)
 
 
 def wish_span(message: Message, start: int, end: int, lexicon: Lexicon) -> tuple[int, int]:

@@ -27,7 +27,14 @@ from vault_memory.services.notes import skill as skill_named
 from vault_memory.services.profiles import profile_timezone
 from vault_memory.services.retrieval.prompt_memories import recall_for_prompt
 from vault_memory.services.retrieval.recall import MIN_SHARED, Recalled
-from vault_memory.services.retrieval.search import MAX_QUERY_CHARS, Hit, SearchQuery, find_passages, refresh
+from vault_memory.services.retrieval.search import (
+    MAX_QUERY_CHARS,
+    Hit,
+    QueryVectors,
+    SearchQuery,
+    find_passages,
+    refresh,
+)
 from vault_memory.services.starter import starter_texts
 from vault_memory.services.vault import Vault
 
@@ -157,6 +164,7 @@ class _Builder:
         self._user = user_id
         self._request = request
         self._said = said or request
+        self._vectors = QueryVectors(vault, request[:MAX_QUERY_CHARS])
         self._profile: Profile | None = None
         self._sections: list[Section] = []
         self._passages: list[Passage] = []
@@ -227,7 +235,7 @@ class _Builder:
         stored. What the profile or the request itself says is not told again, nor is it by a passage."""
         self._degraded += refresh(self._vault, SearchQuery("", scope="all").scopes(self._user))
         asked = tokens.query_terms(self._request[:MAX_QUERY_CHARS]).search_terms
-        found = recall_for_prompt(self._vault, self._user, self._request, skill, MAX_RECALLED)
+        found = recall_for_prompt(self._vault, self._user, self._request, skill, MAX_RECALLED, self._vectors)
         self._degraded += [line for line in found.degraded if line not in self._degraded]
         told = [each for each in found if self._is_told(each.content)]
         self._present.update(self._source_of(each) for each in told)
@@ -250,7 +258,7 @@ class _Builder:
     def add_memories(self) -> None:
         """Passages that bear on the request and are not in the prompt already."""
         query = SearchQuery(self._request, MAX_MEMORIES + SPARE_HITS, scope="all")
-        result = find_passages(self._vault, self._user, query)
+        result = find_passages(self._vault, self._user, query, self._vectors)
         self._degraded += [line for line in result.degraded if line not in self._degraded]
         asked = tokens.query_terms(self._request[:MAX_QUERY_CHARS]).search_terms
         hits = [hit for hit in result.hits if self._bears(hit, asked) and not self._is_present(hit)][:MAX_MEMORIES]

@@ -7,6 +7,7 @@ from typing import Any
 
 from vault_memory.core import layout
 from vault_memory.services.retrieval.recall import Recollection, recollect
+from vault_memory.services.retrieval.search import QueryVectors
 from vault_memory.services.vault import Vault
 
 SPARE_MEMORIES = 5
@@ -14,9 +15,11 @@ SPARE_MEMORIES = 5
 MAX_KEPT = 256
 
 
-def recall_for_prompt(vault: Vault, user_id: str, request: str, skill_id: str | None, top_k: int) -> Recollection:
-    """The memories for a request: with a skill those of this skill and of none. Nothing is counted. The caller has
-    brought the index up to date.
+def recall_for_prompt(
+    vault: Vault, user_id: str, request: str, skill_id: str | None, top_k: int, vectors: QueryVectors
+) -> Recollection:
+    """The memories for a request, of which `vectors` are: with a skill those of this skill and of none. Nothing is
+    counted. The caller has brought the index up to date.
 
     The same request gets the same ones until the profile or a memory changes, or one of them expires.
     """
@@ -24,9 +27,7 @@ def recall_for_prompt(vault: Vault, user_id: str, request: str, skill_id: str | 
     kept: tuple[Any, Recollection] | None = vault.recalled.get(key)
     if kept and kept[0] == version and not any(each.is_past(vault.now()) for each in kept[1]):
         return kept[1]
-    found = recollect(
-        vault, user_id, request, skill_id, top_k + SPARE_MEMORIES, skill_or_none=True, is_index_fresh=True
-    )
+    found = recollect(vault, user_id, request, skill_id, top_k + SPARE_MEMORIES, skill_or_none=True, vectors=vectors)
     if len(vault.recalled) >= MAX_KEPT:
         vault.recalled.clear()
     vault.recalled[key] = version, found

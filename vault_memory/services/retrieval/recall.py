@@ -17,7 +17,15 @@ from vault_memory.core.profile import NOTE, Profile
 from vault_memory.core.text import tokens
 from vault_memory.errors import Busy, ForeignFile, HistoryError, TooLarge, Unwritable
 from vault_memory.services.memories import IMPORTANT, accesses, note_accesses, renew
-from vault_memory.services.retrieval.search import MAX_TOP_K, Hit, SearchQuery, find_passages, search
+from vault_memory.services.retrieval.search import (
+    MAX_TOP_K,
+    Hit,
+    QueryVectors,
+    SearchQuery,
+    SearchResult,
+    find_passages,
+    search,
+)
 from vault_memory.services.vault import Vault
 
 RENEWED_AFTER = timedelta(days=1)
@@ -89,10 +97,10 @@ def recollect(
     *,
     skill_or_none: bool = False,
     history: bool = False,
-    is_index_fresh: bool = False,
+    vectors: QueryVectors | None = None,
 ) -> Recollection:
-    """What `recall` finds, with `skill_or_none` of those of no skill, too; nothing is counted. Where the index is not
-    known to be fresh, it is brought up to date first."""
+    """What `recall` finds, with `skill_or_none` of those of no skill, too; nothing is counted. The index is brought up
+    to date first, unless the caller has done so and computes the question's `vectors`."""
     types = tuple(map(memories.checked_type, memory_types or ()))
     wish = categories.expand(query, vault.config.categories)
     asked = SearchQuery(
@@ -106,10 +114,15 @@ def recollect(
     )
     if not vault.is_user(layout.check_user_id(user_id)):
         return Recollection()
-    find = find_passages if is_index_fresh else search
-    result = find(vault, user_id, replace(asked, top_k=min(MAX_TOP_K, 3 * top_k + SPARE_HITS)))
+    now, many = vault.now(), replace(asked, top_k=min(MAX_TOP_K, 3 * top_k + SPARE_HITS))
+    if vectors is None:
+        result = search(vault, user_id, many)
+    elif vault.index(user_id).active_memories(now.timestamp()):
+        result = find_passages(vault, user_id, many, vectors)
+    else:  # no model need be asked
+        result = SearchResult([], [])
     hits = {hit.source: hit for hit in reversed(result.hits)}  # of a note its best passage
-    now, counts = vault.now(), accesses(vault, user_id)
+    counts = accesses(vault, user_id)
     weighed: list[Recalled] = []
     for source in dict.fromkeys([*hits, *_members(vault, user_id, asked, wish)]):
         memory, hit = _memory_of(vault, user_id, source), hits.get(source)
@@ -168,9 +181,9 @@ def _notes(vault: Vault, user_id: str, wish: categories.Expansion, at: datetime)
     """The notes of the profile that answer: those with half of the question's words, or with what it asks for."""
     try:
         stored = files.read(vault.path(user_id, layout.PROFILE)) or b""
-    except TooLarge:  # the prompt says so
+        notes = [item.value for item in Profile.decode(stored).items(NOTE)]
+    except TooLarge:  # the prompt says so, and `status`
         return
-    notes = [item.value for item in Profile.decode(stored).items(NOTE)]
     lines = reading.lines(stored.decode("utf-8", "replace")) if notes else []
     asked = set(tokens.query_terms(wish.content).search_terms)
     for content in notes:

@@ -185,13 +185,16 @@ def refresh(vault: Vault, scopes: Iterable[str]) -> list[str]:
     return list(degraded)
 
 
-def find_passages(vault: Searchable, user_id: str, query: SearchQuery) -> SearchResult:
-    """The passages that answer a query best, from the indexes as they are; none for a query without words."""
+def find_passages(
+    vault: Searchable, user_id: str, query: SearchQuery, vectors: QueryVectors | None = None
+) -> SearchResult:
+    """The passages that answer a query best, from the indexes as they are; none for a query without words. Two searches
+    for one question share its `vectors`."""
     text = query.text[:MAX_QUERY_CHARS]
     terms = synonyms.query_terms(text, vault.config.search_synonyms)
     if not terms.search_terms:
         return SearchResult([], vault.config.waits())
-    vectors = QueryVectors(vault, text)
+    vectors = vectors or QueryVectors(vault, text)
     found = [_search_scope(vault, scope, query, terms, vectors) for scope in query.scopes(user_id)]
     fitting = [each for each in found if each.fit >= query.min_fit]
     hits = [hit for each in fitting for hit in each.hits(fitting, query.top_k)]
