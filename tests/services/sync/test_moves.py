@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from tests.conftest import TAIPEI, Clock
 from tests.services.sync.conftest import Machine, Machines, git
-from vault_memory.core.memories import Memory, encode, file_name, with_properties
+from vault_memory.core.memories import Memory, encode, source_of, with_properties
 from vault_memory.services.archiving import archive_user
 from vault_memory.services.memories import edit_memory, memory_files
 from vault_memory.services.memories.expire import expire_memories
@@ -177,7 +177,7 @@ def test_a_memory_that_one_has_archived_follows_what_the_other_did(
 ) -> None:
     """One is deleted, one corrected, one made permanent, which counts: it was not to expire."""
     for number in range(3):
-        one.write(f"{HOME}/memories/{file_name(memory(number))}", encode(memory(number)))
+        one.write(f"{HOME}/{source_of(memory(number))}", encode(memory(number)))
     one.sync()
     two.sync()
     deleted, corrected, permanent = (notes(one, number)[0] for number in range(3))
@@ -203,7 +203,7 @@ def test_a_memory_that_was_archived_for_want_of_room_follows_too(
     """It expires then: its note is another one in the archive."""
     for number in range(2):
         made = memory(number, ends=None)
-        one.write(f"{HOME}/memories/{file_name(made)}", encode(made))
+        one.write(f"{HOME}/{source_of(made)}", encode(made))
     one.sync()
     two.sync()
     notes(one, 0)[0].unlink()
@@ -253,7 +253,7 @@ class Talk:
     def remember(self, at: int) -> None:
         name = self.name("m")
         made = memory(int(name[1:-1]), f"{name}v0.")
-        self.machines[at].write(f"{HOME}/memories/{file_name(made)}", encode(made))
+        self.machines[at].write(f"{HOME}/{source_of(made)}", encode(made))
 
     def change(self, at: int, choice: int, *, is_deletion: bool) -> None:
         """Delete or correct one of the things that this machine has and that are its to change."""
@@ -293,6 +293,7 @@ STEPS = st.lists(
 
 @settings(
     deadline=None,
+    derandomize=True,
     max_examples=12,
     phases=[Phase.explicit, Phase.reuse, Phase.generate],
     suppress_health_check=[*HealthCheck],
