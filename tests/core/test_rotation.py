@@ -103,6 +103,12 @@ def test_entries_move_and_a_persons_sections_stay() -> None:
     )
 
 
+def test_what_is_last_then_ends_as_it_did_before_anything_stood_below_it() -> None:
+    """Else a merge would take the blank line for a change of that entry."""
+    log, old = b"# Log\n\n## 2026-01-02 10:00\n- x\n", b"\n## 2025-01-02 10:00\n- y\n"
+    assert rotation.entries(log + old, 2026) == (log, {2025: [old]})
+
+
 @given(
     st.lists(
         st.tuples(st.datetimes(datetime(2022, 1, 1), datetime(2027, 1, 1)), st.text("ab# \n", max_size=20)), max_size=6

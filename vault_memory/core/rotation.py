@@ -47,15 +47,18 @@ def _title(log: bytes, year: int) -> bytes:
 
 def entries(log: bytes, year: int) -> Rotated:
     """MEMORY.md without the entries from before `year`. An entry is its heading and all lines below it, up to the next
-    one; what stands before the first, and a section of a person's whose heading is no time, stay."""
+    one; what stands before the first, and a section of a person's whose heading is no time, stay. The blank line before
+    an entry at the end goes with it: the one above it, last now, is what it was before anything stood below it."""
     kept: list[bytes] = []
     moved: dict[int, list[bytes]] = {}
+    last = kept
     for piece in _entries(log):
         match = _DATED.match(piece)
-        if match and int(match[1]) < year:
-            moved.setdefault(int(match[1]), []).append(piece)
-        else:
-            kept.append(piece)
+        last = moved.setdefault(int(match[1]), []) if match and int(match[1]) < year else kept
+        last.append(piece)
+    if last is not kept and kept and kept[-1].endswith(b"\n\n"):
+        kept[-1] = kept[-1][:-1]
+        last[-1] = b"\n" + last[-1]
     return Rotated(b"".join(kept), moved)
 
 

@@ -129,7 +129,7 @@ def test_a_late_entry_joins_the_others_of_its_year(vault: Vault) -> None:
     assert moved(archived(vault)) == {"MEMORY-2025.md": 1}
     text = read(vault, "archive/MEMORY-2025.md")
     assert text.index("第一件") < text.index("第二件") and text.count("# 長期記憶") == 1
-    assert read(vault, "MEMORY.md") == "# 長期記憶\n\n"
+    assert read(vault, "MEMORY.md") == "# 長期記憶\n"
 
 
 def test_a_persons_edit_is_committed_first_and_a_secret_stays_where_it_is(vault: Vault, home: Home) -> None:

@@ -271,12 +271,11 @@ class Talk:
             place.write_text(text.replace(old, new))
             return
         self.gone.add(name)
-        if name.startswith("m"):
+        pieces = [text] if name.startswith("m") else re.split(r"(?m)^(?=## |\{)", text)
+        if left := "".join(piece for piece in pieces if old not in piece):
+            place.write_text(left)
+        else:  # a file that was emptied just now is no edit yet
             place.unlink()
-        elif name.startswith("r"):
-            place.write_text("".join(line for line in text.splitlines(keepends=True) if old not in line))
-        else:
-            place.write_text("".join(entry for entry in re.split(r"(?m)^(?=## )", text) if old not in entry))
 
 
 STEPS = st.lists(
