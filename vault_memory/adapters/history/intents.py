@@ -399,7 +399,7 @@ def _merged(change: FileChange, content: bytes | None, *, yields: bool = False) 
     after = bytes_of(change.new)
     if after is None or content is None or b"\0" in after or b"\0" in content:
         return None
-    from vault_memory.core.notes import carry_over  # only after a kill, and where the person saved meanwhile
+    from vault_memory.core.merging import carry_over  # only after a kill, and where the person saved meanwhile
 
     return carry_over(change.path, bytes_of(change.old), after, content, yields=yields)
 

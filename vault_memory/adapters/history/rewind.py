@@ -263,7 +263,7 @@ class Rewind:
         after = bytes_of(change.new)
         if after is None or content == after or is_content(content, change.old):
             return after
-        from vault_memory.core.notes import carry_over  # a turn rarely needs it
+        from vault_memory.core.merging import carry_over  # a turn rarely needs it
 
         # A file that is gone was deleted, or another branch lacks it: its other lines stay out.
         return carry_over(change.path, bytes_of(change.old), after, content or b"")
