@@ -24,7 +24,7 @@ from vault_memory.core.memories import Memory
 from vault_memory.core.payload import normalized
 from vault_memory.core.profile import Change
 from vault_memory.errors import EndpointError, InvalidId, NotAVault
-from vault_memory.services import distilling, memories, profiles, retrieval, turns
+from vault_memory.services import distilling, graph, memories, profiles, retrieval, turns
 from vault_memory.services.indexing import Report, embed, reconcile
 from vault_memory.services.notes import Skill, newest_turns, record_files
 from vault_memory.services.retrieval import Mode, Prompt, SearchQuery, SearchResult
@@ -191,6 +191,15 @@ recall_memory = _vault_optional(retrieval.recall_memory)
 memory_stats = _vault_optional(memories.statistics)
 prepare_deletion = _vault_optional(memories.prepare_deletion)
 delete_memories = _vault_optional(memories.delete_memories)
+create_entity = _vault_optional(graph.create_entity)
+create_relation = _vault_optional(graph.create_relation)
+add_observation = _vault_optional(graph.add_observation)
+search_entities = _vault_optional(graph.search_entities)
+list_entities = _vault_optional(graph.list_entities)
+get_entity = _vault_optional(graph.get_entity)
+graph_neighbours = _vault_optional(graph.neighbours)
+graph_path = _vault_optional(graph.find_path)
+export_graph = _vault_optional(graph.draw_graph)
 ask_ai = _vault_optional(retrieval.ask_ai)
 extract_from_conversation = _vault_optional(distilling.extract_from_conversation)
 end_conversation = _vault_optional(distilling.end_conversation)
