@@ -118,12 +118,12 @@ def read(meta: Mapping[str, Any], body: str, name: str, problems: Sequence[str] 
         importance=value("importance", fraction, DEFAULT_IMPORTANCE, "a number from 0 to 1"),
         skill_id=value("skill_id", _text, None, "a name"),
         source=value("source", _text, "", "a text"),
-        created_at=value("created_at", _moment, None, "a time such as 2026-01-30T14:05:00+08:00"),
-        expires_at=value("expires_at", _moment, None, "a time such as 2026-02-06T14:05:00+08:00"),
+        created_at=value("created_at", moment, None, "a time such as 2026-01-30T14:05:00+08:00"),
+        expires_at=value("expires_at", moment, None, "a time such as 2026-02-06T14:05:00+08:00"),
         access_count=value("access_count", _count, 0, "a whole number"),
-        last_accessed_at=value("last_accessed_at", _moment, None, "a time such as 2026-01-30T14:05:00+08:00"),
+        last_accessed_at=value("last_accessed_at", moment, None, "a time such as 2026-01-30T14:05:00+08:00"),
         said_on=value("said_on", _days, (), "days such as 2026-01-30"),
-        reinforced_at=value("reinforced_at", _moment, None, "a time such as 2026-01-30T14:05:00+08:00"),
+        reinforced_at=value("reinforced_at", moment, None, "a time such as 2026-01-30T14:05:00+08:00"),
         supersedes=value("supersedes", _text, None, "an id"),
         superseded_by=value("superseded_by", _text, None, "an id"),
         metadata={key: stored for key, stored in meta.items() if key not in PROPERTIES},
@@ -188,7 +188,7 @@ def _days(stored: Any) -> tuple[str, ...] | None:
     return tuple(each.isoformat() for each in sorted(found))
 
 
-def _moment(stored: Any) -> datetime | None:
+def moment(stored: Any) -> datetime | None:
     """A time; without an offset it is of this system's zone, as a person writes it into a property."""
     try:
         found = datetime.fromisoformat(str(stored))

@@ -37,6 +37,7 @@ _COMMANDS: dict[str, tuple[str, str]] = {
     "search": ("recall", "Search a user's memory."),
     "recall": ("memory", "Recall typed memories."),
     "memory": ("memory", "Add, show, change and delete typed memories."),
+    "mistake": ("mistake", "Record mistakes, and show what they have in common."),
     "ask": ("recall", "Ask the language model, with what is remembered."),
     "prompt": ("recall", "Build the prompt for a request."),
     "bench": ("recall", "Measure search on questions with known answers."),
