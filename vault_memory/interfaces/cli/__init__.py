@@ -38,6 +38,7 @@ _COMMANDS: dict[str, tuple[str, str]] = {
     "recall": ("memory", "Recall typed memories."),
     "memory": ("memory", "Add, show, change and delete typed memories."),
     "graph": ("graph", "Add to, search and draw the knowledge graph."),
+    "mistake": ("mistake", "Record mistakes, and show what they have in common."),
     "ask": ("recall", "Ask the language model, with what is remembered."),
     "prompt": ("recall", "Build the prompt for a request."),
     "bench": ("recall", "Measure search on questions with known answers."),
