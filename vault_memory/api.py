@@ -25,7 +25,7 @@ from vault_memory.core.mistakes import Mistake
 from vault_memory.core.payload import normalized
 from vault_memory.core.profile import Change
 from vault_memory.errors import EndpointError, InvalidId, NotAVault
-from vault_memory.services import distilling, graph, memories, mistakes, profiles, retrieval, turns
+from vault_memory.services import buddy, distilling, graph, memories, mistakes, profiles, retrieval, turns
 from vault_memory.services.indexing import Report, embed, reconcile
 from vault_memory.services.notes import Skill, newest_turns, record_files
 from vault_memory.services.retrieval import Mode, Prompt, SearchQuery, SearchResult
@@ -224,6 +224,20 @@ extract_from_conversation = _vault_optional(distilling.extract_from_conversation
 end_conversation = _vault_optional(distilling.end_conversation)
 context_summary = _vault_optional(distilling.context_summary)
 consolidate_to_profile = _vault_optional(distilling.consolidate_to_profile)
+
+buddy_add_memory = _vault_optional(buddy.buddy_add_memory)
+buddy_ask_ai = _vault_optional(buddy.buddy_ask_ai)
+buddy_config = _vault_optional(buddy.buddy_config)
+buddy_create_entity = _vault_optional(buddy.buddy_create_entity)
+buddy_create_relation = _vault_optional(buddy.buddy_create_relation)
+buddy_delete_memory = _vault_optional(buddy.buddy_delete_memory)
+buddy_do = _vault_optional(buddy.buddy_do)
+buddy_get_mistake_patterns = _vault_optional(buddy.buddy_get_mistake_patterns)
+buddy_record_mistake = _vault_optional(buddy.buddy_record_mistake)
+buddy_remember = _vault_optional(buddy.buddy_remember)
+buddy_remember_recent = _vault_optional(buddy.buddy_remember_recent)
+buddy_remember_stats = _vault_optional(buddy.buddy_remember_stats)
+buddy_search_entities = _vault_optional(buddy.buddy_search_entities)
 
 
 class PreferenceExtractor:

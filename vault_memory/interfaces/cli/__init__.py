@@ -33,7 +33,7 @@ _COMMANDS: dict[str, tuple[str, str]] = {
     "trust": ("setup", "Say yes to settings that came from elsewhere."),
     "turn": ("turn", "Record a turn of conversation and learn from it."),
     "end-conversation": ("turn", "Keep what of a conversation is worth a memory."),
-    "import": ("imports", "Take in what other programs keep of conversations."),
+    "import": ("imports", "Take in what other programs keep."),
     "search": ("recall", "Search a user's memory."),
     "recall": ("memory", "Recall typed memories."),
     "memory": ("memory", "Add, show, change and delete typed memories."),

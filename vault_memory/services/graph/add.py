@@ -116,10 +116,17 @@ def add_observation(
 
 
 def add_to_graph(
-    vault: Vault, user_id: str, additions: Sequence[Addition], subject: str, *, author: Author = ASSISTANT
+    vault: Vault,
+    user_id: str,
+    additions: Sequence[Addition],
+    subject: str,
+    *,
+    author: Author = ASSISTANT,
+    dry_run: bool = False,
 ) -> Batch:
     """Make many additions, in their order, in one commit with that subject. One that is refused is in the outcomes,
-    and the others are made. Raises `InvalidId`, `Busy`, and what the disk and git raise."""
+    and the others are made. With `dry_run` nothing is written. Raises `InvalidId`, `Busy`, and what the disk and git
+    raise."""
     if vault.config.is_off_record(layout.check_user_id(user_id)):
         return Batch(tuple(Added() for _ in additions))
     prepared = [_prepared(each) for each in additions]
@@ -150,7 +157,7 @@ def add_to_graph(
                 return Plan(None)  # what a person has saved there must first be committed as theirs
             return Plan(again, _drafts(user_id, again, subject, author))
 
-        if not sheet.changes:
+        if dry_run or not sheet.changes:
             return Batch(_outcomes(sheet, prepared))
         done = write(vault, user_id, sorted(concerned), decide)
         if done.result is None:
