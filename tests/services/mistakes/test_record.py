@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import pickle
 import re
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
 
@@ -18,7 +21,7 @@ from vault_memory.services.admin import status
 from vault_memory.services.memories import list_memories, statistics
 from vault_memory.services.mistakes import get_mistake_patterns, list_mistakes, record_mistake, store_mistakes
 from vault_memory.services.retrieval import SearchQuery, search
-from vault_memory.services.vault import Vault
+from vault_memory.services.vault import Vault, open_vault
 
 
 @pytest.fixture
@@ -148,3 +151,15 @@ def test_one_user_never_sees_anothers(vault: Vault) -> None:
     record_mistake(vault, "alice", "推錯分支")
     record_mistake(vault, "bob", "刪錯檔案")
     assert [file.mistake.action for file in list_mistakes(vault, "bob")] == ["刪錯檔案"]
+
+
+def _record(root: Path) -> str:
+    return str(record_mistake(open_vault(root), "alice", "推錯分支"))
+
+
+@pytest.mark.slow
+def test_ten_processes_at_once(vault: Vault, home: Home) -> None:
+    with ProcessPoolExecutor(10, multiprocessing.get_context("spawn")) as pool:
+        ids = {*pool.map(_record, [vault.root] * 10)}
+    assert len(ids) == 10 == len(home.names("mistakes")) and home.is_clean()
+    assert get_mistake_patterns(vault, "alice").similar[0].count == 10
