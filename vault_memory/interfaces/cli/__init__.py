@@ -37,7 +37,7 @@ _COMMANDS: dict[str, tuple[str, str]] = {
     "search": ("recall", "Search a user's memory."),
     "recall": ("memory", "Recall typed memories."),
     "memory": ("memory", "Add, show, change and delete typed memories."),
-    "graph": ("graph", "Add to, search and draw the knowledge graph."),
+    "graph": ("notes.graph", "Add to, search and draw the knowledge graph."),
     "ask": ("recall", "Ask the language model, with what is remembered."),
     "prompt": ("recall", "Build the prompt for a request."),
     "bench": ("recall", "Measure search on questions with known answers."),
