@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vault_memory.core.graph import Entity, Graph, decode, drawing
+from vault_memory.core.graph import Entity, Graph, Line, decode, drawing
 
 FOLDER = "memory/alice/entities"
 
@@ -23,6 +23,10 @@ def entity(stem: str, body: str = "", **meta: Any) -> Entity:
 
 def graph(*entities: Entity) -> Graph:
     return Graph(entities, FOLDER)
+
+
+def to(target: str) -> Line:
+    return Line("uses", target)
 
 
 def relations(body: str) -> str:
@@ -43,7 +47,7 @@ def test_a_name_means_one_entity() -> None:
     found = graph(redis, cache, slash, plain)
     assert found.find("ＲＥＤＩＳ") is redis and found.find("kv") is redis and found.find("entity_1_a") is redis
     assert found.find("cache") is cache and found.find("nobody") is None
-    assert found.find("a/b") is slash and found.find("a-b") is plain and found.linked("a-b") is slash
+    assert found.find("a/b") is slash and found.find("a-b") is plain and found.linked(to("a-b")) is slash
     both = graph(redis, twin)
     assert both.find("Redis") is twin and "entities/redis.md has the name 'Redis'" in both.problems["entities/Redis.md"]
 
@@ -52,9 +56,9 @@ def test_links_lead_to_notes_of_this_user_alone() -> None:
     redis = entity("Redis", aliases="[KV]")
     found = graph(redis)
     for target in ("Redis", "redis", "Redis.md", "entities/Redis", "memory/alice/entities/Redis", "./Redis", "KV"):
-        assert found.linked(target) is redis, target
+        assert found.linked(to(target)) is redis, target
     for target in ("memory/bob/entities/Redis", "bob/entities/Redis", "ies/Redis", "notes/Redis", "/", ""):
-        assert found.linked(target) is None, target
+        assert found.linked(to(target)) is None, target
 
 
 def test_a_renamed_entity_keeps_its_relations() -> None:

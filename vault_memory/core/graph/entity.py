@@ -6,10 +6,12 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import cached_property
 from typing import Any
 
 from vault_memory.core.graph.names import checked_name, name_key, spaced
 from vault_memory.core.reading import without_surrogates
+from vault_memory.core.text import fold
 from vault_memory.errors import TooLarge, UsageError
 
 FOLDER = "entities"
@@ -39,6 +41,11 @@ class Line:
     first: int = -1
     end: int = -1
 
+    @cached_property
+    def key(self) -> str:
+        """What the link is looked up by."""
+        return name_key(self.target.removesuffix(".md"))
+
 
 @dataclass(frozen=True)
 class Entity:
@@ -61,6 +68,22 @@ class Entity:
     lines: tuple[Line, ...] = ()
     metadata: Mapping[str, Any] = field(default_factory=dict)
     problems: tuple[str, ...] = ()
+
+    @cached_property
+    def keys(self) -> tuple[str, str, tuple[str, ...], str]:
+        """What its name, its file, its other names and its id are looked up by: computed once, in however many graphs
+        the entity stands."""
+        return (
+            name_key(self.name),
+            name_key(self.stem),
+            tuple(filter(None, map(name_key, self.other_names))),
+            name_key(self.id),
+        )
+
+    @cached_property
+    def searched(self) -> str:
+        """All that a search looks through, folded."""
+        return fold("\n".join((self.name, *self.other_names, *self.tags, *self.observations)))
 
     @property
     def is_stub(self) -> bool:

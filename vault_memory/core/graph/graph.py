@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -12,7 +12,8 @@ from vault_memory.core.graph.names import name_key, spaced
 from vault_memory.core.text import fold
 
 if TYPE_CHECKING:
-    from networkx import MultiDiGraph, MultiGraph
+    from networkx import Graph as Undirected
+    from networkx import MultiDiGraph
 
 
 class Part(NamedTuple):
@@ -37,14 +38,6 @@ class _Edge(NamedTuple):
     relation: Relation
 
 
-class _Searched(NamedTuple):
-    """What is searched of an entity, folded."""
-
-    names: tuple[str, ...]
-    tags: tuple[str, ...]
-    observations: tuple[str, ...]
-
-
 @dataclass(frozen=True)
 class Graph:
     """The entities of the notes in one `folder` (`memory/alice/entities`), in the order of their names. `unread` says
@@ -58,26 +51,28 @@ class Graph:
     @cached_property
     def _named(self) -> dict[str, Entity]:
         """Whom a name means: the entity of that name, else of that file, else one that is called so otherwise."""
-        return _first(
-            self._by_age,
-            lambda each: [each.name],
-            lambda each: [each.stem],
-            lambda each: each.other_names,
-            lambda each: [each.id],
-        )
+        found: dict[str, Entity] = {}
+        for each in self._by_age:
+            found.setdefault(each.keys[0], each)
+        for each in self._by_age:
+            found.setdefault(each.keys[1], each)
+        for each in self._by_age:
+            for key in each.keys[2]:
+                found.setdefault(key, each)
+        for each in self._by_age:
+            if each.id:
+                found.setdefault(each.keys[3], each)
+        return found
 
     @cached_property
     def _linked(self) -> dict[str, Entity]:
         """Where a link leads: to the file of that name, as Obsidian goes, else as a name does."""
-        return _first(self._by_age, lambda each: [each.stem]) | {
-            key: entity for key, entity in self._named.items() if key not in self._stems
-        }
+        stems: dict[str, Entity] = {}
+        for each in self._by_age:
+            stems.setdefault(each.keys[1], each)
+        return self._named | stems
 
     @cached_property
-    def _stems(self) -> frozenset[str]:
-        return frozenset(name_key(each.stem) for each in self.entities)
-
-    @property
     def _by_age(self) -> list[Entity]:
         """The oldest first: of two with one name that is the one which it means."""
         return sorted(self.entities, key=lambda each: (each.created_at is None, _seconds(each), each.source))
@@ -86,42 +81,49 @@ class Graph:
         """The entity that is called so: by its name, alias, former name, file or id."""
         return self._named.get(name_key(name))
 
-    def linked(self, target: str) -> Entity | None:
+    def linked(self, line: Line) -> Entity | None:
         """The entity to whose note a link leads. A path counts where it ends in this folder."""
-        folder, _, stem = target.rpartition("/")
+        whole = self._linked.get(line.key)
+        if whole or "/" not in line.key:
+            return whole
+        folder, _, stem = line.key.rpartition("/")
         inside = folder.strip("./")
-        is_here = not inside or f"/{self.folder}/".endswith(f"/{inside}/")
-        whole = self._linked.get(name_key(target.removesuffix(".md")))
-        return whole or (self._linked.get(name_key(stem.removesuffix(".md"))) if is_here and stem else None)
+        is_here = not inside or f"/{name_key(self.folder)}/".endswith(f"/{inside}/")
+        return self._linked.get(stem) if is_here and stem else None
+
+    @cached_property
+    def _ties(self) -> tuple[tuple[Entity, Line, Entity | None], ...]:
+        """What stands in the notes: where each line begins and ends; None is no entity. A mention beside a relation to
+        the same entity says nothing more, nor does one of the entity itself or of what is no entity: notes link to all
+        kinds of notes."""
+        found = []
+        for entity in self.entities:
+            told = set()
+            for line in entity.lines:
+                other = self.linked(line)
+                if line.is_mention and (other is None or other is entity or other.source in told):
+                    continue
+                told.add(other.source if other else "")
+                found.append((entity, line, other))
+        return tuple(found)
 
     @cached_property
     def _edges(self) -> tuple[_Edge, ...]:
-        return tuple(edge for entity in self.entities for edge in self._edges_of(entity))
-
-    def _edges_of(self, entity: Entity) -> Iterator[_Edge]:
-        """The relations in the note of an entity. A mention beside a relation to the same entity says nothing more, nor
-        does one of the entity itself or of what is no entity: notes link to all kinds of notes."""
-        told = set()
-        for line in entity.lines:
-            other = self.linked(line.target)
-            if line.is_mention and (other is None or other is entity or other.source in told):
-                continue
-            told.add(other.source if other else "")
+        found = []
+        for entity, line, other in self._ties:
             name = other.name if other else _name_of(line)
-            yield _Edge(
-                entity.source,
-                other.source if other else f"?{name_key(name)}",
-                Relation(
-                    entity.name,
-                    name,
-                    line.type,
-                    line.description,
-                    line.id,
-                    line.created_at,
-                    is_mention=line.is_mention,
-                    is_dangling=other is None,
-                ),
+            relation = Relation(
+                entity.name,
+                name,
+                line.type,
+                line.description,
+                line.id,
+                line.created_at,
+                is_mention=line.is_mention,
+                is_dangling=other is None,
             )
+            found.append(_Edge(entity.source, other.source if other else f"?{name_key(name)}", relation))
+        return tuple(found)
 
     @cached_property
     def relations(self) -> tuple[Relation, ...]:
@@ -139,11 +141,7 @@ class Graph:
 
     def lines_between(self, begin: Entity, end: Entity, kind: str) -> list[Line]:
         """The relations of a type from one entity to another, as they stand in the first one's note."""
-        return [
-            line
-            for line in begin.lines
-            if not line.is_mention and line.type == kind and (found := self.linked(line.target)) and found is end
-        ]
+        return [line for line in begin.lines if not line.is_mention and line.type == kind and self.linked(line) is end]
 
     @cached_property
     def problems(self) -> dict[str, str]:
@@ -151,7 +149,7 @@ class Graph:
         found = dict(self.unread)
         for each in self.entities:
             said = list(each.problems)
-            if (other := self._named[name_key(each.name)]) is not each:
+            if (other := self._named[each.keys[0]]) is not each:
                 said.append(f"{other.source} has the name {each.name!r} too, and relations by that name mean that one")
             if said:
                 found[each.source] = "; ".join(said)
@@ -160,24 +158,13 @@ class Graph:
     # -- search --------------------------------------------------------------------------------------------------------
 
     @cached_property
-    def _searched(self) -> tuple[tuple[Entity, str, _Searched], ...]:
-        found = []
-        for each in self.entities:
-            searched = _Searched(
-                tuple(fold(name) for name in (each.name, *each.other_names)),
-                tuple(map(fold, each.tags)),
-                tuple(map(fold, each.observations)),
-            )
-            found.append((each, "\n".join("\n".join(texts) for texts in searched), searched))
-        return tuple(found)
-
-    @cached_property
     def _degrees(self) -> dict[str, int]:
         """How many relations an entity has."""
         counts: dict[str, int] = {}
-        for edge in self._edges:
-            for node in (edge.begin, edge.end):
-                counts[node] = counts.get(node, 0) + 1
+        for entity, _, other in self._ties:
+            for each in (entity, other):
+                if each:
+                    counts[each.source] = counts.get(each.source, 0) + 1
         return counts
 
     def search(self, query: str) -> list[Entity]:
@@ -186,14 +173,15 @@ class Graph:
         wanted = fold(query).strip()
         words = wanted.split()
         found = []
-        for entity, text, searched in self._searched:
+        for entity in self.entities:
+            text = entity.searched
             if wanted in text:
-                rank = _rank(wanted, searched)
+                rank = _rank(wanted, entity)
             elif len(words) > 1 and all(word in text for word in words):
                 rank = _ALL_WORDS
             else:
                 continue
-            found.append((rank, -self._degrees.get(entity.source, 0), name_key(entity.name), entity.source, entity))
+            found.append((rank, -self._degrees.get(entity.source, 0), entity.keys[0], entity.source, entity))
         return [row[-1] for row in sorted(found, key=lambda row: row[:-1])]
 
     # -- neighbourhoods and paths --------------------------------------------------------------------------------------
@@ -214,17 +202,22 @@ class Graph:
         return made
 
     @cached_property
-    def _undirected(self) -> MultiGraph[str]:
-        found: MultiGraph[str] = self.network.to_undirected(as_view=True)
-        return found
+    def _undirected(self) -> Undirected[str]:
+        """The same without directions, in the order of the notes: a view of `network` has none."""
+        from networkx import Graph as Undirected
+
+        made: Undirected[str] = Undirected()
+        made.add_nodes_from(self._by_source)
+        made.add_edges_from((begin, end) for begin, end, _ in self._edges)
+        return made
 
     def around(self, entity: Entity, depth: int = 1) -> Part:
         """What is within so many steps of an entity, along relations or against them, the nearest first."""
         from networkx import single_source_shortest_path_length
 
         near = single_source_shortest_path_length(self._undirected, entity.source, cutoff=depth)
-        entities = (self._by_source[node] for node in near if node in self._by_source)
-        return Part(tuple(entities), tuple(e.relation for e in self._edges if e.begin in near and e.end in near))
+        found = sorted((each for each in self.entities if each.source in near), key=lambda each: near[each.source])
+        return Part(tuple(found), tuple(e.relation for e in self._edges if e.begin in near and e.end in near))
 
     def path(self, begin: Entity, end: Entity) -> list[Relation] | None:
         """The relations of a shortest way from one entity to another, along relations or against them; where two join
@@ -246,34 +239,18 @@ class Graph:
 _ALL_WORDS = 9
 
 
-def _rank(wanted: str, searched: _Searched) -> int:
+def _rank(wanted: str, entity: Entity) -> int:
     """How good a place it is where a query stands, 0 for the best."""
-    name, *others = searched.names
+    name, others, tags = fold(entity.name), map(fold, entity.other_names), list(map(fold, entity.tags))
     if wanted == name:
         return 0
-    if wanted in others:
-        return 1
     if name.startswith(wanted):
         return 2
     if wanted in name:
         return 3 if f" {wanted}" in name else 4
-    if any(wanted in other for other in others):
-        return 5
-    if wanted in searched.tags:
-        return 6
-    return 7 if any(wanted in tag for tag in searched.tags) else 8
-
-
-def _first(entities: Iterable[Entity], *names_of: Any) -> dict[str, Entity]:
-    """Each name's entity. Names of the first kind win over those of the second, and so on; of one kind the first."""
-    found: dict[str, Entity] = {}
-    entities = list(entities)
-    for names in names_of:
-        for entity in entities:
-            for name in names(entity):
-                if key := name_key(name):
-                    found.setdefault(key, entity)
-    return found
+    places = [1 if wanted == other else 5 for other in others if wanted in other]
+    places += [6 if wanted == tag else 7 for tag in tags if wanted in tag]
+    return min(places, default=8)
 
 
 def _name_of(line: Line) -> str:

@@ -29,6 +29,8 @@ _NOT_SHOWN = re.compile(r"[\[\]|`\\]|%%")
 
 def name_key(name: str) -> str:
     """What two names have in common that are one: they may differ in case, width and blanks."""
+    if name.isascii():
+        return " ".join(name.lower().split())
     return " ".join(normalize("NFKC", normalize("NFKC", name).casefold()).split())
 
 

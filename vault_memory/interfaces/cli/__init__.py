@@ -37,7 +37,7 @@ _COMMANDS: dict[str, tuple[str, str]] = {
     "search": ("recall", "Search a user's memory."),
     "recall": ("notes.memory", "Recall typed memories."),
     "memory": ("notes.memory", "Add, show, change and delete typed memories."),
-    "graph": ("graph", "Add to, search and draw the knowledge graph."),
+    "graph": ("notes.graph", "Add to, search and draw the knowledge graph."),
     "mistake": ("notes.mistake", "Record mistakes, and show what they have in common."),
     "ask": ("recall", "Ask the language model, with what is remembered."),
     "prompt": ("recall", "Build the prompt for a request."),

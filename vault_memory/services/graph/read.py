@@ -30,8 +30,9 @@ class _Read:
 
 @dataclass(frozen=True)
 class _Kept:
-    """A graph, and the notes that it was made of."""
+    """A graph, the notes that it was made of, and their stamps."""
 
+    stamps: dict[str, Stamp]
     notes: dict[str, _Read]
     graph: Graph
 
@@ -41,6 +42,8 @@ def graph_of(vault: Vault, user_id: str) -> Graph:
     with vault.reading(user_id):
         found = scan.listed(vault.root, user_id, graph.FOLDER)
         kept: _Kept | None = vault.graphs.get(user_id)
+        if kept and kept.stamps == found.files and not found.problems:
+            return kept.graph
         before = kept.notes if kept else {}
         notes = {
             source: _unread(stamp, found.problems[source])
@@ -51,7 +54,8 @@ def graph_of(vault: Vault, user_id: str) -> Graph:
     notes = {source: each for source, each in notes.items() if each.entity or each.problem}
     made = kept.graph if kept and _is_same(kept.notes, notes) else _made(user_id, notes)
     vault.graphs.pop(user_id, None)
-    vault.graphs[user_id] = _Kept(notes, made)  # the last one: threads may do this at once, and each is right
+    # Threads may do this at once, and each is right.
+    vault.graphs[user_id] = _Kept({source: each.stamp for source, each in notes.items()}, notes, made)
     while len(vault.graphs) > MAX_KEPT:
         vault.graphs.pop(next(iter(vault.graphs)), None)
     return made

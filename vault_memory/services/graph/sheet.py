@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any
 
 from vault_memory.core import graph
-from vault_memory.core.graph import Entity, Graph, NewEntity, NewObservations, NewRelation, Relation, name_key
+from vault_memory.core.graph import Entity, Graph, Line, NewEntity, NewObservations, NewRelation, Relation, name_key
 from vault_memory.errors import NotFound, UsageError, VaultMemoryError
 
 
@@ -128,7 +128,7 @@ class Sheet:
             for line in begin.lines
             if not line.is_mention
             and line.type == new.type
-            and (other := self._linked(line.target)) is not None
+            and (other := self._linked(line)) is not None
             and other.source == end.source
         ]
         told = [line for line in same if not new.description or line.description == new.description]
@@ -204,7 +204,9 @@ class Sheet:
         return self._entities[source]
 
     def _put(self, source: str, text: str) -> None:
-        old = self._notes[source][0]
+        old, before = self._notes[source]
+        if text == before:
+            return
         self._notes[source] = (old, text)
         self._entities[source] = made = graph.decode(text, source)
         for name in (made.name, made.stem, *made.other_names):
@@ -217,5 +219,5 @@ class Sheet:
             return self._entities[source]
         return self._entities.get(found.source, found) if found else None
 
-    def _linked(self, target: str) -> Entity | None:
-        return self._graph.linked(target) or self._find(target)
+    def _linked(self, line: Line) -> Entity | None:
+        return self._graph.linked(line) or self._find(line.key)

@@ -71,7 +71,7 @@ class ObservationsIn(BaseModel):
     """What was observed of an entity."""
 
     name: Name
-    observations: Annotated[list[Text], Field(min_length=1, max_length=1_000, fail_fast=True)]
+    observations: Texts = Field(min_length=1)
 
 
 class EntityOut(BaseModel):
@@ -106,8 +106,8 @@ class AddedOut(BaseModel):
     whether anything is new, entities that were made without a type because the relation names them, and what was kept
     out, by category."""
 
-    entity: EntityOut | None
-    relation: RelationOut | None
+    entity: EntityOut | None = Field(examples=[None])
+    relation: RelationOut | None = Field(examples=[None])
     is_new: bool = Field(examples=[True])
     stubs: list[str] = Field(examples=[[]])
     commits: list[str] = Field(examples=[["1a2b3c4d5e6f7a8b9c0d1a2b3c4d5e6f7a8b9c0d"]])
@@ -141,7 +141,7 @@ class PartOut(BaseModel):
 class PathOut(BaseModel):
     """The relations of a shortest way; null if there is none."""
 
-    path: list[RelationOut] | None
+    path: list[RelationOut] | None = Field(examples=[[]])
 
 
 @router.post("/entities", status_code=201, responses=responses(409, 415))
@@ -172,7 +172,9 @@ async def entities(
     query: Annotated[
         str, Query(max_length=2_000, description="In a name, an observation or a tag.", examples=["aut"])
     ] = "",
-    entity_type: Annotated[EntityType | None, Query(alias="type", description="Only of this type.")] = None,
+    entity_type: Annotated[
+        EntityType | None, Query(alias="type", description="Only of this type.", examples=["technology"])
+    ] = None,
     limit: Annotated[int, Query(ge=1, le=200)] = 20,
     offset: Annotated[int, Query(ge=0, le=MAX_OFFSET)] = 0,
 ) -> Response:
@@ -226,13 +228,18 @@ async def path(
     return await in_page_thread(request, user_id, read)
 
 
-@router.get("/export", response_class=PlainTextResponse, responses=responses(404))
+_DRAWN = {"content": {"text/plain": {"schema": {"type": "string"}}, "application/json": {"schema": {"type": "object"}}}}
+
+
+@router.get("/export", response_class=PlainTextResponse, responses={**responses(404), 200: _DRAWN})
 async def export(
     request: Request,
     vault: TheVault,
     user_id: TheUser,
     form: Annotated[Literal["mermaid", "dot", "json"], Query(alias="format")] = "mermaid",
-    around: Annotated[str | None, Query(min_length=1, max_length=500, description="Only what is around it.")] = None,
+    around: Annotated[
+        str | None, Query(min_length=1, max_length=500, description="Only what is around it.", examples=["Redis"])
+    ] = None,
     depth: Depth = 1,
 ) -> Response:
     """The graph as text: Mermaid, DOT or JSON; all of it, or what is around an entity."""

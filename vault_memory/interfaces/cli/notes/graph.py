@@ -141,7 +141,10 @@ def show(context: Context, user_id: str, as_json: bool, name: str) -> None:
 @click.argument("name")
 @pass_context
 def neighbours(context: Context, user_id: str, depth: int, as_json: bool, name: str) -> None:
-    """Show what is around the entity NAME, along relations or against them."""
+    """Show what is around the entity NAME.
+
+    Relations are followed along and against their direction.
+    """
     vault, user_id = context.open_for(user_id)
     part = graphs.neighbours(vault, user_id, name, depth)
     if as_json:
@@ -160,9 +163,9 @@ def neighbours(context: Context, user_id: str, depth: int, as_json: bool, name: 
 @click.argument("to_name", metavar="TO")
 @pass_context
 def path(context: Context, user_id: str, as_json: bool, from_name: str, to_name: str) -> None:
-    """Show a shortest way from FROM to TO, along relations or against them.
+    """Show a shortest way from FROM to TO.
 
-    The exit code is 1 if there is none.
+    Relations are followed along and against their direction. The exit code is 1 if there is none.
     """
     vault, user_id = context.open_for(user_id)
     found = graphs.find_path(vault, user_id, from_name, to_name)
