@@ -129,7 +129,8 @@ def test_what_does_not_fit_is_told() -> None:
     assert (relation.type, relation.description, relation.id) == ("related_to", "likes: d", "")
     entity = buddy.entity_of({"name": "A", "type": "person", "observations": "one"}, NOW, TAIPEI).value
     assert (entity.type, entity.observations) == (None, ("one",))
-    for nothing in ({}, {"content": " ", "title": ""}, [], None, "text", {"content": "x" * 20_001}):
+    wrong: list[Any] = [{}, {"content": " ", "title": ""}, [], None, "text", {"content": "x" * 20_001}]
+    for nothing in wrong:
         with pytest.raises(UsageError):
             buddy.memory_of(nothing, NOW, TAIPEI)
 

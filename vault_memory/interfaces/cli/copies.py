@@ -65,7 +65,7 @@ def export() -> None:
     """
 
 
-@export.command("files")
+@export.command("files", short_help="Copy one user's files into a folder.")
 @_exported_user
 @_folder
 @pass_context
@@ -78,7 +78,7 @@ def export_files(context: Context, user_id: str, folder: Path) -> None:
     echo(f"{plural(count, 'file')} copied to {folder}")
 
 
-@export.command("code-buddy")
+@export.command("code-buddy", short_help="Write what Code Buddy reads into a folder.")
 @_exported_user
 @_folder
 @pass_context
