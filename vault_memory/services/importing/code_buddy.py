@@ -31,6 +31,8 @@ from vault_memory.services.vault import Vault
 
 AT_ONCE = 1_000
 """So many records are written with one hold of the user's lock."""
+GRAPH_AT_ONCE = 500
+"""Entities and relations; a note is read again for each of its relations."""
 PIECE_BYTES = 1 << 20
 MAX_CONFIG_BYTES = 1_000_000
 PROJECT_FOLDER = ".opencode/code-buddy"
@@ -171,8 +173,12 @@ class _Importer:
         for name, reader in ((buddy.ENTITIES, buddy.entity_of), (buddy.RELATIONS, buddy.relation_of)):
             taken = self._taken(name)
             additions += [(taken, number, value) for number, value in self._read(taken, self._records(taken), reader)]
-        self._on_progress("adding to the graph", 0, len(additions))
-        self._add(additions)
+        at_once = len(additions) if self._dry_run else GRAPH_AT_ONCE  # what is not written is not there for the next
+        done = 0
+        for part in _parts(iter(additions), at_once):
+            self._on_progress("adding to the graph", done, len(additions))
+            self._add(part)
+            done += len(part)
 
     def _add(self, additions: Sequence[tuple[Taken, int, NewEntity | NewRelation]]) -> None:
         """Add all at once; where something in them is refused as a whole (parts of a secret that come together in a
