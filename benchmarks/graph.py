@@ -3,10 +3,10 @@
     python benchmarks/graph.py [--entities 2000] [--relations 10000] [--rounds 200]
 
 One user has the entities as notes in git. A search is for three letters of a name, a word of an observation, or what is
-nowhere; a path is between two entities at random. Each looks at the notes anew, as the library does. A write is
-`add_observation` or `create_relation`: a note is written, committed and indexed. `cold_s` is the first look of a
-process, which reads all notes; `look` is the floor, the system's own answer to what has changed in the folder. Prints one line of JSON. The bounds are judged by processor time (`…_cpu_p95_ms`): other
-programs take their share of the machine.
+nowhere; a path is between two entities at random. Each looks at the notes anew, as the library does; `look` is the
+floor, the system's own answer to what has changed in the folder. A write is `add_observation` or `create_relation`: a
+note is written, committed and indexed. `cold_s` is the first look of a process, which reads all notes. Prints one line
+of JSON. The bounds are judged by processor time (`…_cpu_p95_ms`): other programs take their share of the machine.
 """
 
 from __future__ import annotations
