@@ -93,6 +93,9 @@ def test_what_is_known_of_each(index: SqliteIndex) -> None:
     assert [row.memory_id for row in index.memories_over(0, 0, 1)] == ["B"], "no more than asked for"
     assert index.memories_over(0, 2, 9) == index.memories_over(DAY, 1, 9) == []
     assert [row.memory_id for row in index.latest_memories(0, 9)] == ["A", "B"]
+    assert [text.source for text in index.memory_texts(0)] == ["memories/a.md", "memories/b.md"]
+    (words,) = index.memory_texts(DAY)
+    assert (words.type, words.is_whole) == ("fact", True) and words.text.startswith("a\n")
     put(index, a="id: E")
     assert [row.memory_id for row in index.memories(["A", "E"])] == ["E"]
     index.remove(["memories/a.md"])

@@ -126,7 +126,7 @@ def test_remember_finds_by_words_meaning_and_every_part_of_a_word(buddy: Buddy) 
 def test_remember_finds_a_part_in_the_middle_of_a_long_memory(buddy: Buddy) -> None:
     words = " ".join(f"w{number}" for number in range(1_500))
     long = buddy.add(f"{words} xylophonist {words}\n\n# Heading\n\nand a tail", "long")["id"]
-    for query in ("lophon", "w1499 xylo", "Heading", "and a ta"):
+    for query in ("lophon", "w1499 xylo", "Heading", "and a ta", "w1499\n\n# Head", "Heading\n\nand"):
         assert [each["id"] for each in buddy("remember", query=query)["memories"]] == [long], query
 
 

@@ -4,6 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import signal
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -163,6 +168,37 @@ def test_again_it_adds_nothing(vault: Vault, folder: Path) -> None:
         "mistakes.json": (0, 1, 0),
     }
     assert found.settings == [] and vault.history.log(limit=1)[0].commit == head and tree(vault) == files
+
+
+def test_two_at_once_import_each_record_once(vault: Vault, folder: Path) -> None:
+    """B8: whoever comes second finds it there."""
+    others = [open_vault(vault.root) for _ in range(3)]
+    with ThreadPoolExecutor(3) as pool:
+        found = [counts(each) for each in pool.map(lambda each: run(each, folder), others)]
+    for name, records in ALL.items():
+        assert sum(each[name][0] for each in found) == len(records), name
+    assert len(list_memories(vault, "alice")) == 2 and len(list_mistakes(vault, "alice")) == 1
+    assert not [*vault.history.uncommitted()]
+
+
+def test_an_import_that_was_killed_goes_on(vault: Vault, tmp_path: Path) -> None:
+    """B8: after a `kill -9` at any moment the same import adds what is missing."""
+    records = [{"id": f"mem_{AT + at}_{at:x}", "content": f"Fact {at}", "timestamp": AT + at} for at in range(60)]
+    mistakes = [{"id": f"mistake_{AT + at}_{at:x}", "action": f"Did {at}", "timestamp": AT + at} for at in range(20)]
+    folder = buddy_folder(tmp_path / "b", memory=records, entities=ENTITIES, relations=RELATIONS, mistakes=mistakes)
+    command = [sys.executable, "-m", "vault_memory", "import", "code-buddy", "--user", "alice", str(folder)]
+    for delay_s in (0.6, 0.9, 1.3):
+        process = subprocess.Popen(command, cwd=vault.root, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(delay_s)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    after = open_vault(vault.root)
+    run(after, folder)
+    assert {file.memory.id for file in list_memories(after, "alice")} == {each["id"] for each in records}
+    assert {file.mistake.id for file in list_mistakes(after, "alice")} == {each["id"] for each in mistakes}
+    assert len(graph_of(after, "alice").relations) == 2 and not [*after.history.uncommitted()]
+    assert all(added == 0 for added, *_ in counts(run(after, folder)).values())
 
 
 def test_a_dry_run_says_the_same_and_writes_nothing(vault: Vault, folder: Path) -> None:

@@ -13,11 +13,12 @@ from vault_memory.adapters.history import ASSISTANT, Author
 from vault_memory.config import LLM_PROVIDERS, Config
 from vault_memory.core import buddy, layout, reading, settings_text
 from vault_memory.core.privacy import places, redact, secrets_added
-from vault_memory.errors import ConfigError, UsageError
+from vault_memory.errors import Changed, ConfigError, UsageError
 from vault_memory.services.notes import save_note
 from vault_memory.services.vault import Vault
 
 _TABLE = "llm"
+MAX_ATTEMPTS = 5
 
 
 def buddy_config(
@@ -94,15 +95,24 @@ def take_settings(
 
 
 def _write(vault: Vault, values: Mapping[str, Any], author: Author) -> list[str]:
-    """Write these settings into the vault's file, in one commit; which of them are new."""
-    before, after = _checked(vault, values)
-    if before == after:
-        return []
-    held = reading.toml_table(before.decode()).get(_TABLE, {})
-    changed = [f"{_TABLE}.{key}" for key, value in values.items() if key not in held or held[key] != value]
-    message = f"settings: {', '.join(changed)}"
-    save_note(vault, PurePosixPath(layout.SETTINGS_FILE), before, after, message, author, merging=False)
-    return changed
+    """Write these settings into the vault's file, in one commit; which of them are new. Raises `Changed` where the file
+    is saved again and again."""
+    path = PurePosixPath(layout.SETTINGS_FILE)
+    attempts = 0
+    while True:
+        before, after = _checked(vault, values)
+        if before == after:
+            return []
+        held = reading.toml_table(before.decode()).get(_TABLE, {})
+        changed = [f"{_TABLE}.{key}" for key, value in values.items() if key not in held or held[key] != value]
+        try:
+            save_note(vault, path, before, after, f"settings: {', '.join(changed)}", author, merging=False)
+        except Changed:
+            attempts += 1
+            if attempts == MAX_ATTEMPTS:
+                raise
+        else:
+            return changed
 
 
 def _checked(vault: Vault, values: Mapping[str, Any]) -> tuple[bytes, bytes]:
