@@ -84,6 +84,7 @@ def test_a_task_becomes_a_permanent_feature_memory(buddy: Buddy) -> None:
     assert (done["stored"], done["taskType"], done["complexity"]) == (True, "implement", "medium")
     (file,) = memory_files(buddy.vault, "alice", [done["id"]])
     assert file.memory.expires_at is None and file.memory.created_at
+    assert str(entry["timestamp"]) == done["id"].split("_")[1]
     assert entry["timestamp"] // 1000 == int(file.memory.created_at.timestamp())
     again = buddy("do", task=TASK)
     assert (again["id"], again["stored"], again["reinforced"]) == (done["id"], False, True)
@@ -244,7 +245,8 @@ def test_without_a_model_the_answer_lists_what_is_known(buddy: Buddy) -> None:
 
 def test_what_is_private_stays_out(buddy: Buddy) -> None:
     """B4: the gates hold for every tool."""
-    buddy("do", task="Deploy with the key AKIAIOSFODNN7EXAMPLE to the cluster")
+    done = buddy("do", task="Deploy with the key AKIAIOSFODNN7EXAMPLE to the cluster")
+    assert "AKIAIOSFODNN7" not in json.dumps(done) and done["redactions"] == {"api-key": 1}
     buddy("create_entity", name="Cluster", type="component", observations=["key AKIAIOSFODNN7EXAMPLE opens it"])
     buddy("record_mistake", **MISTAKE | {"impact": "AKIAIOSFODNN7EXAMPLE was in the log"})
     for path in (buddy.vault.root / "memory").rglob("*.md"):

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from contextlib import suppress
 from typing import Any
 
 from vault_memory.adapters.models import ChatModel
 from vault_memory.core import buddy, layout
 from vault_memory.core.memories import Memory, checked_type
 from vault_memory.core.text import fold, one_line
-from vault_memory.errors import UsageError
+from vault_memory.errors import Busy, IndexUnusable, NotFound, UsageError
 from vault_memory.services.graph import graph_of
 from vault_memory.services.memories import (
     Stored,
@@ -18,6 +18,7 @@ from vault_memory.services.memories import (
     draft,
     list_memories,
     memories_holding,
+    memory_files,
     note_in_session,
     prepare_deletion,
     statistics,
@@ -42,7 +43,7 @@ def buddy_do(vault: Vault, user_id: str, task: str, context: str = "") -> dict[s
     stored = store(vault, user_id, made, unattended=True)
     if stored.id:
         note_in_session(vault, user_id, completed=1)
-    return _stored(made, stored) | {"taskType": tags[1], "complexity": tags[2]}
+    return _stored(vault, user_id, stored) | {"taskType": tags[1], "complexity": tags[2]}
 
 
 def buddy_add_memory(
@@ -58,7 +59,7 @@ def buddy_add_memory(
     and `reason`: a person decides, and `force_save` stores it all the same; a language model that is sure merges it
     with a single one. Raises what `store_memory` raises."""
     made = draft(vault, content, memory_type, title=title, tags=tags)
-    return _stored(made, store(vault, user_id, made, force_save=force_save))
+    return _stored(vault, user_id, store(vault, user_id, made, force_save=force_save))
 
 
 def buddy_remember(
@@ -159,16 +160,17 @@ def _entry(memory: Memory) -> dict[str, Any]:
     return buddy.memory_record(memory) | {"type": memory.type}
 
 
-def _stored(made: Memory, stored: Stored) -> dict[str, Any]:
-    """What became of a memory; `memory` is None where none was stored."""
-    told = stored.as_dict()
-    similar = [{"similar": True, **each} for each in told["similar"]]
-    is_new = bool(stored.id) and not stored.reinforced
+def _stored(vault: Vault, user_id: str, stored: Stored) -> dict[str, Any]:
+    """What became of a memory; `memory` is it as it is kept, of a merge the merged one, None where none was stored."""
+    told, kept = stored.as_dict(), None
+    if stored.id:
+        with suppress(Busy, IndexUnusable, NotFound):  # it is stored all the same
+            kept = memory_files(vault, user_id, [stored.id])[0].memory
     return {
-        "stored": is_new,
+        "stored": bool(stored.id) and not stored.reinforced,
         "id": stored.id,
-        "memory": _entry(replace(made, id=stored.id)) if is_new and not stored.merged else None,
-        "similar": similar,
+        "memory": _entry(kept) if kept else None,
+        "similar": [{"similar": True, **each} for each in told["similar"]],
         **{key: told[key] for key in ("reinforced", "merged", "redactions", "expired", "paused", "degraded")},
     }
 
