@@ -79,7 +79,7 @@ def edit_memory(
         text = memories.with_properties(current.text, before, after).encode("utf-8", "surrogateescape")
         if text == current.stored:
             return Plan(after)
-        subject = f"memories({user_id}): edit {after.type} {after.title}"
+        subject = f"memories({user_id}): edit {after.type} {after.heading}"
         message = trailers.render(subject, "", Trailers(user=user_id, memory=after.id))
         return Plan(after, [Draft(message, author, (FileChange(path, current.stored, text),))])
 

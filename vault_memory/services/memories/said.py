@@ -195,10 +195,10 @@ def _path(user_id: str, memory: Memory) -> PurePosixPath:
 def _message(user_id: str, verb: str, changed: Sequence[Memory], source: str) -> str:
     """The message of a commit that adds or forgets memories, because of the turn on the line `source`."""
     if len(changed) == 1:
-        subject = f"memories({user_id}): {verb} {changed[0].type} {changed[0].title}"
+        subject = f"memories({user_id}): {verb} {changed[0].type} {changed[0].heading}"
         return trailers.render(subject, "", Trailers(user=user_id, source=source or None, memory=changed[0].id))
     head = trailers.render(f"memories({user_id}): {verb} {len(changed)} memories").rstrip("\n")
-    listed = "\n".join(trailers.single_line(f"- {each.type} {each.title}") for each in changed)
+    listed = "\n".join(trailers.single_line(f"- {each.type} {each.heading}") for each in changed)
     named = [("user", user_id), ("source", source), *(("memory", each.id) for each in changed)]
     lines = "".join(f"{trailers.KEYS[key]}: {trailers.single_line(value)}\n" for key, value in named if value)
     return f"{head}\n\n{listed}\n\n{lines}"
