@@ -193,17 +193,16 @@ class OldTurns:
                     learned.not_remembered += len(memorable_turns) == MAX_REMEMBERED
                     memorable_turns.append(line)
                 on_turn()
+        done = self._vault.history.turns() if memorable_turns else set()
         for number, line in enumerate(memorable_turns):
             on_remembered(number, len(memorable_turns))
-            self._remember(line, learned)
+            if line.digest not in done:
+                self._remember(line, learned)
         return learned
 
     def _remember(self, line: _Line, learned: Learned) -> None:
         """Keep what one turn says as memories, and note in `learned` what became of it."""
         user_id, as_of = self._vault.id_now(self._user_id, self._as_of)
-        by_turn = {trailers.KEYS["turn"]: line.digest}
-        if self._vault.history.holds(by_turn, line.turn(user_id).created_at - _DAY):
-            return
         written = _remember(self._vault, user_id, as_of, line)
         if written.result.expired:
             learned.not_remembered += 1
