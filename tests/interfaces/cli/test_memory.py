@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import json
 import shlex
+import shutil
+from pathlib import Path
 
 import pytest
 
 from tests.conftest import Cli
 from tests.scripted_http import ScriptedServer
+from tests.vaults import copied
+from vault_memory.services.memories import store_memory
+from vault_memory.services.vault import open_vault
 
 CROWD = [*(f"我喜歡第 {n} 種顏色的襪子" for n in range(10)), *(f"第 {n} 個會議改到星期五下午" for n in range(40))]
 
@@ -212,3 +217,28 @@ def test_a_note_edited_into_nonsense_is_kept_and_reported(cli: Cli) -> None:
     assert note.read_text("utf-8") == (
         "---\ntype: seldom\nimportance: very\nexpires_at: soon\ntitle: Tea\n---\ntea is hot\n"
     )
+
+
+def test_memories_travel_with_an_export(cli: Cli, tmp_path: Path) -> None:
+    """A4, E1: export, and copied into another vault: every property, what is past, and how often each was recalled."""
+    add = ("memory", "add", "--user", "alice")
+    old = cli(
+        *add, "用 JWT 登入", "--type", "decision", "--tag", "auth", "--skill", "web", "--importance", "0.8"
+    ).strip()
+    cli("memory", "edit", "--user", "alice", old, "--content", "改用 session 登入")
+    week = cli(*add, "Bob deploys on Thursdays", "--ttl-days", "7", "--title", "Deploys").strip()
+    store_memory(open_vault(cli.folder), "alice", "部署前要跑完整測試", metadata={"project": "shop", "times": [1, 2.5]})
+    cli("turn", "--user", "alice", "--message", "我喜歡手沖咖啡", "--reply", "好的")
+    cli("recall", "--user", "alice", "Who deploys")
+    cli("export", "--user", "alice", str(tmp_path / "export"))
+    there = Cli(copied(cli.folder, tmp_path / "other-vault"))
+    shutil.rmtree(there.folder / "memory/alice")
+    shutil.rmtree(there.folder / ".vault-memory")
+    shutil.copytree(tmp_path / "export", there.folder / "memory/alice")
+    mine, theirs = (each.json("memory", "list", "--user", "alice", "--history") for each in (cli, there))
+    assert mine == theirs and len(theirs) == 5
+    by_id = {row["id"]: row for row in theirs}
+    assert by_id[week]["access_count"] == 1 and by_id[old]["superseded_by"] in by_id
+    assert any(row["metadata"] == {"project": "shop", "times": [1, 2.5]} for row in theirs)
+    assert any(row["said_on"] and row["source"].startswith("conversations/") for row in theirs)
+    assert [row["id"] for row in there.json("recall", "--user", "alice", "Who deploys")["memories"]][0] == week

@@ -25,7 +25,7 @@ def supersede(
     for one that was replaced already, and what `store_memory` raises."""
     old = _file_of(vault, user_id, old_id)
     before, now = old.memory, vault.now().astimezone(vault.config.zone())
-    made = memories.new_memory(memory_id(before.id.partition("_")[0], now), content, before.type, now, title=title)
+    made = memories.new_memory(memory_id(memories.prefix_of(before.id), now), content, before.type, now, title=title)
     lives = before.expires_at - before.created_at if before.expires_at and before.created_at else None
     new = replace(
         before,
