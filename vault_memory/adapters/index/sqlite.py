@@ -394,8 +394,10 @@ def _one_state(db: apsw.Connection) -> Iterator[None]:
 
 
 def _head(document: Document) -> str:
+    """What each chunk is found by beside its own words: title and day of the file, and the tags of a memory."""
+    tags = f" {tokens.stems(' '.join(document.tags))}" if document.kind == memories.KIND and document.tags else ""
     days = f" {'  '.join(tokens.day_terms(document.day))} " if document.day else ""
-    return tokens.stems(document.title) + days
+    return tokens.stems(document.title) + tags + days
 
 
 def _identity(title: str, head: str, chunk: Chunk) -> bytes:

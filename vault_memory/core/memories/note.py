@@ -21,8 +21,11 @@ FOLDER = "memories"
 TYPES = ("decision", "pattern", "bugfix", "lesson", "feature", "note", "insight", "preference", "fact")
 DEFAULT_IMPORTANCE = 0.5
 MAX_SLUG_CHARS = 40
+MAX_HEADING_CHARS = 80
 
 _ID = re.compile(r"[A-Za-z][A-Za-z0-9]*_\d+_[A-Za-z0-9]+")
+_MARKS = re.compile(r"^\s*(?:#{1,6} |[-*+>] |\d+\. )*")
+"""Of a heading, a list or a quotation, at the beginning of a line."""
 _NO_WORD = re.compile(r"[\W_]+")
 
 
@@ -57,6 +60,13 @@ class Memory:
     def memory_type(self) -> str:
         """`type` by the name that `store_memory` has for it."""
         return self.type
+
+    @property
+    def heading(self) -> str:
+        """What it is called on a line of a list: its title, else how its content begins."""
+        first = next((line for line in (_MARKS.sub("", line) for line in self.content.split("\n")) if line.strip()), "")
+        said = one_line(self.title or first)
+        return said if len(said) <= MAX_HEADING_CHARS else f"{said[: MAX_HEADING_CHARS - 1].rstrip()}…"
 
     def is_past(self, at: datetime) -> bool:
         """Whether it has expired at a time, or another one has taken its place."""

@@ -35,6 +35,7 @@ _COMMANDS: dict[str, tuple[str, str]] = {
     "end-conversation": ("turn", "Keep what of a conversation is worth a memory."),
     "import": ("imports", "Take in what other programs keep of conversations."),
     "search": ("recall", "Search a user's memory."),
+    "remember": ("memory", "Remember a fact for good."),
     "recall": ("memory", "Recall typed memories."),
     "memory": ("memory", "Add, show, change and delete typed memories."),
     "ask": ("recall", "Ask the language model, with what is remembered."),

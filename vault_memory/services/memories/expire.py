@@ -91,7 +91,7 @@ def _moving(
     if not moved:
         return [], ()
     count = "1 memory" if len(moved) == 1 else f"{len(moved):,} memories"
-    named = [f"- {each.memory.id} {each.memory.title}" for each in moved[:MAX_NAMED]]
+    named = [f"- {each.memory.id} {each.memory.heading}" for each in moved[:MAX_NAMED]]
     more = [f"- and {len(moved) - MAX_NAMED:,} more"] if len(moved) > MAX_NAMED else []
     listed = "\n".join(map(trailers.single_line, [*named, *more]))
     head = trailers.render(f"memories({user_id}): archive {count}, {why}").rstrip("\n")

@@ -96,7 +96,7 @@ def make_lasting(vault: Vault, user_id: str) -> tuple[str, ...]:
 def _lasting_message(user_id: str, made: Sequence[tuple[Memory, str]]) -> str:
     count = "1 memory stays" if len(made) == 1 else f"{len(made):,} memories stay"
     head = trailers.render(f"memories({user_id}): {count} for good").rstrip("\n")
-    listed = "\n".join(trailers.single_line(f"- {memory.title}: {why}") for memory, why in made)
+    listed = "\n".join(trailers.single_line(f"- {memory.heading}: {why}") for memory, why in made)
     lines = [(key, value) for each, _ in made for key, value in (("memory", each.id), ("source", each.source))]
     named = "".join(f"{trailers.KEYS[key]}: {trailers.single_line(value)}\n" for key, value in lines)
     return f"{head}\n\n{listed}\n\n{trailers.KEYS['user']}: {user_id}\n{named}"

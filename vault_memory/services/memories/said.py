@@ -106,10 +106,17 @@ def keep_said(
 
 
 def forget_said(
-    vault: Vault, user_id: str, asked: Sequence[Forget], turn_before: tuple[str, datetime] | None, source: str
+    vault: Vault,
+    user_id: str,
+    asked: Sequence[Forget],
+    turn_before: tuple[str, datetime] | None,
+    source: str,
+    *,
+    said_until: datetime | None = None,
 ) -> KeptOfTurn:
     """Plan that memories of conversations go: those that a person has `asked` to be forgotten, and those of the turn
-    before (its line and its time), if that is taken back. `source` is the line that asks for it.
+    before (its line and its time), if that is taken back. `source` is the line that asks for it. What was said after
+    `said_until` stays.
 
     One commit for all; git's history keeps them. What a person has stored, or edited and not committed, stays. The
     caller holds the user's lock, and writes.
@@ -131,7 +138,12 @@ def forget_said(
     except (Busy, IndexUnusable):  # `memory delete` is left
         return NOTHING_KEPT
     folder = layout.user_dir(user_id)
-    gone = [file for file in found.values() if vault.history.is_kept(folder / file.source, file.stored)]
+    gone = [
+        file
+        for file in found.values()
+        if vault.history.is_kept(folder / file.source, file.stored)
+        and not (said_until and file.memory.created_at and file.memory.created_at > said_until)
+    ]
     if not gone:
         return NOTHING_KEPT
     changes = tuple(FileChange(folder / file.source, file.stored, None) for file in gone)
@@ -160,7 +172,10 @@ def _memory(
             ttl_days=memories.SAID_TTL_DAYS,
             source=source,
         )
-        made, _ = without_secrets(replace(made, created_at=said_at, said_on=(said_at.date().isoformat(),)))
+        at = min(said_at, now)  # a clock may be wrong
+        began = now if at.date() < now.astimezone(at.tzinfo).date() else None  # its days count from then on
+        made = replace(made, created_at=at, said_on=(at.date().isoformat(),), reinforced_at=began)
+        made, _ = without_secrets(made)
     except UsageError:
         return None
     is_secret = secrets_added(_path(user_id, made), [None], memories.encode(made).encode())
@@ -195,10 +210,10 @@ def _path(user_id: str, memory: Memory) -> PurePosixPath:
 def _message(user_id: str, verb: str, changed: Sequence[Memory], source: str) -> str:
     """The message of a commit that adds or forgets memories, because of the turn on the line `source`."""
     if len(changed) == 1:
-        subject = f"memories({user_id}): {verb} {changed[0].type} {changed[0].title}"
+        subject = f"memories({user_id}): {verb} {changed[0].type} {changed[0].heading}"
         return trailers.render(subject, "", Trailers(user=user_id, source=source or None, memory=changed[0].id))
     head = trailers.render(f"memories({user_id}): {verb} {len(changed)} memories").rstrip("\n")
-    listed = "\n".join(trailers.single_line(f"- {each.type} {each.title}") for each in changed)
+    listed = "\n".join(trailers.single_line(f"- {each.type} {each.heading}") for each in changed)
     named = [("user", user_id), ("source", source), *(("memory", each.id) for each in changed)]
     lines = "".join(f"{trailers.KEYS[key]}: {trailers.single_line(value)}\n" for key, value in named if value)
     return f"{head}\n\n{listed}\n\n{lines}"

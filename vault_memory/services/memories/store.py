@@ -120,7 +120,8 @@ def store_memory(
     )
     stored = store(vault, user_id, memory, force_save=force_save)
     if stored.similar and not stored.id:
-        stored = replace(store(vault, user_id, memory, force_save=True), similar=stored.similar)
+        kept = store(vault, user_id, memory, force_save=True)
+        stored = replace(kept, similar=stored.similar, degraded=_once([*stored.degraded, *kept.degraded]))
     return MemoryId(stored)
 
 
@@ -210,7 +211,7 @@ def store(
         old = verdict.same
         if old and not _outlives(memory, old.memory):
             renew(vault, user_id, [old.source])
-            return replace(told, id=old.memory.id, reinforced=True)
+            return replace(told, id=old.memory.id, reinforced=True, degraded=_once(asked.degraded))
         new, said = memory, None
         if verdict.text:
             old = verdict.similar[0].file
@@ -255,7 +256,7 @@ def _write(
     folder = layout.user_dir(user_id)
     notes = {folder / memories.source_of(each): _note(folder, each) for each in (new, said) if each}
     verb = "merge" if said else "replace" if old else "add"
-    subject = f"memories({user_id}): {verb} {new.type} {new.title}"
+    subject = f"memories({user_id}): {verb} {new.type} {new.heading}"
     message = trailers.render(subject, "", Trailers(user=user_id, source=new.source or None, memory=new.id))
 
     def decide() -> Plan[tuple[str, ...] | None]:

@@ -369,7 +369,7 @@ class _Line(NamedTuple):
     digest: str
 
 
-def _digest(line: bytes) -> str:
+def line_digest(line: bytes) -> str:
     """It is short, so that nobody who reads the history can tell by it which words a turn held that git does not."""
     return hashlib.sha256(line).hexdigest()[:8]
 
@@ -432,7 +432,7 @@ def add_reply(
             reply = Reply(conversation_id, user_id, created_at, text, vault.now(), exit_code)
             line = reply.line().encode()
             bring_back(vault, user_id, name)
-            marker = _next_marker(vault, user_id, day, _digest(line)) if text and exit_code is not None else None
+            marker = _next_marker(vault, user_id, day, line_digest(line)) if text and exit_code is not None else None
             _append(vault, user_id, name, line, marker, held)
             if marker:
                 _set_untouched(vault, user_id, marker)
@@ -474,7 +474,7 @@ def _append_to_record(
             turn = replace(turn, created_at=turn.created_at + timedelta(microseconds=1))
         line = turn.line().encode()
         bring_back(vault, turn.user_id, conversation)
-        marker = _next_marker(vault, turn.user_id, at.date(), _digest(line))
+        marker = _next_marker(vault, turn.user_id, at.date(), line_digest(line))
         number = _append(vault, turn.user_id, conversation, line, marker, held)
     return turn, _Line(f"{conversation}:{number}", marker.digest), marker
 
@@ -583,7 +583,7 @@ def _learn(
         changes, evidence = state.merge(counting)
         kept = NOTHING_KEPT
         if told:
-            kept = keep_said(vault, turn.user_id, told, line.source, at, _known_words(state, counting))
+            kept = keep_said(vault, turn.user_id, told, line.source, at, known_words(state, counting))
         if forgotten or before_it:
             kept += forget_said(vault, turn.user_id, forgotten, before_it, line.source)
         learned = _Learned(tuple(changes), tuple(suggestions), kept.memories, kept.expired)
@@ -602,15 +602,19 @@ def _learn(
     wait_s = LOCK_TIMEOUT_S if until is None else max(0.0, until - time.monotonic())
     edited = [folder / name for name in names]
     done = write(vault, turn.user_id, edited, decide, cache=cache, index=False, wait_s=wait_s)
-    made = sum(each.became == "remembered" for each in done.result.memories)
-    note_in_session(vault, turn.user_id, created=made, completed=ended)
-    if gone := [each.id for each in done.result.memories if each.became == "forgotten"]:
-        with contextlib.suppress(Busy, Unwritable):  # nobody asks for the counts of what is deleted
-            forget_accesses(vault, turn.user_id, gone)
+    note_kept(vault, turn.user_id, done.result.memories, completed=ended)
     return done
 
 
-def _known_words(state: ProfileFiles, signals: Sequence[Signal]) -> list[str]:
+def note_kept(vault: Vault, user_id: str, kept: Sequence[Kept], *, completed: int = 0) -> None:
+    """Count in this session what a turn has left behind, and forget how often that was recalled which it took back."""
+    note_in_session(vault, user_id, created=sum(each.became == "remembered" for each in kept), completed=completed)
+    if gone := [each.id for each in kept if each.became == "forgotten"]:
+        with contextlib.suppress(Busy, Unwritable):  # nobody asks for the counts of what is deleted
+            forget_accesses(vault, user_id, gone)
+
+
+def known_words(state: ProfileFiles, signals: Sequence[Signal]) -> list[str]:
     """What a profile knows, so that no memory says it again: its notes, and the words of this turn's preferences."""
     notes = [item.value for item in state.profile.items(NOTE)]
     return [*notes, *(signal.quote for signal in signals if signal.key not in INCIDENTAL)]
@@ -631,7 +635,7 @@ def turn_before(vault: Vault, turn: Turn, source: str) -> tuple[str, datetime] |
     """Line and time of the turn before this one in its conversation, of the same day; None if there is none. Turns
     whose conversations nobody has named follow one another."""
     name, _, number = source.rpartition(":")
-    record = journal.DayRecord(files.read(vault.path(turn.user_id, name), None) or b"")
+    record = journal.DayRecord(read_day(vault, turn.user_id, name))
     mine = digest_of_conversation(turn)
     for before, row in record.before(int(number)):
         conversation_id = str(row.get("conversation_id"))
@@ -648,7 +652,7 @@ def digest_of_conversation(turn: Turn) -> str:
 
 
 def _conversation_of(conversation_id: str) -> str:
-    return "" if UNNAMED.fullmatch(conversation_id) else _digest(conversation_id.encode())
+    return "" if UNNAMED.fullmatch(conversation_id) else line_digest(conversation_id.encode())
 
 
 def _log_entries(
@@ -810,13 +814,13 @@ def _turn_of(vault: Vault, user_id: str, marker: _Marker) -> tuple[_Line, Turn, 
         turn = Turn(**known | {"created_at": payload.check_time(datetime.fromisoformat(row["created_at"]))})
     except (ValueError, KeyError, TypeError, UsageError):
         return None
-    return _Line(f"{source}:{kept.number}", _digest(line)), turn, kept.number < number
+    return _Line(f"{source}:{kept.number}", line_digest(line)), turn, kept.number < number
 
 
 def _begin_of(data: bytes, marker: _Marker) -> int:
     """The byte of a record at which the line of a marker begins; the record's end if it is not there."""
     begin = len(data) - len(data[marker.offset :].lstrip(b"\n"))
-    if not marker.digest or _digest(data[begin:].partition(b"\n")[0]) == marker.digest:
+    if not marker.digest or line_digest(data[begin:].partition(b"\n")[0]) == marker.digest:
         return begin
     lines = re.finditer(rb"[^\n]+", data)
-    return next((line.start() for line in lines if _digest(line[0]) == marker.digest), len(data))
+    return next((line.start() for line in lines if line_digest(line[0]) == marker.digest), len(data))
