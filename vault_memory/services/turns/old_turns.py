@@ -264,7 +264,9 @@ def _learn(
         if state.has_heard(source):
             return [], []
         heard: list[Signal] = (
-            [replace(each, quote=said) for each in state.reversed(*before_it)] if before_it else signals
+            [replace(each, quote=said) for each in state.reversed(before_it.source, before_it.at)]
+            if before_it
+            else signals
         )
         counting, suggestions = state.hear(heard, digest_of_conversation(turn))
         changes, evidence = state.merge(counting)
