@@ -149,6 +149,15 @@ class Index(Protocol):
         """How much of what stood here is left, as the tables of files, words and vectors have it."""
         ...
 
+    def holding(self, texts: Iterable[str]) -> list[str]:
+        """The sources of the files in whose text one of these stands, letter for letter."""
+        ...
+
+    def purge(self) -> bool:
+        """Leave no byte of what was removed in the database and what SQLite keeps beside it. False: somebody reads it
+        at this moment, and what was removed stays there until it is written to again."""
+        ...
+
     def compact(self) -> None:
         """Join the pieces that many writes have left: every search must look through each of them."""
         ...

@@ -2,6 +2,8 @@ CREATE TABLE meta(key TEXT PRIMARY KEY, value) WITHOUT ROWID;
 INSERT INTO meta VALUES('chunks', 0);
 -- Tells this index from one that is made anew in its place: ids begin again there.
 INSERT INTO meta VALUES('made', lower(hex(randomblob(16))));
+-- What was deleted has always been overwritten: not so in an index of an earlier version.
+INSERT INTO meta VALUES('zeroed', 1);
 -- Until all files have been looked at: the index may stand in the place of one that was deleted.
 INSERT INTO meta VALUES('new', 1);
 CREATE TABLE files(

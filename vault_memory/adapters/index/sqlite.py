@@ -132,6 +132,15 @@ class SqliteIndex:
         with self._open() as db, _one_state(db):
             return removal.remains(db, traces)
 
+    def holding(self, texts: Iterable[str]) -> list[str]:
+        with self._open() as db:
+            return removal.holding(db, texts)
+
+    def purge(self) -> bool:
+        self.compact()
+        with self._open() as db:
+            return removal.purge(db)
+
     def compact(self) -> None:
         with self._open() as db:
             pages = -MERGE_PAGES  # below zero: of all segments, whatever their level (FTS5's documentation, 6.7)

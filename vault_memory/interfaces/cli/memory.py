@@ -363,6 +363,11 @@ def _show_stored(vault: Vault, user_id: str, stored: Stored, *, as_json: bool) -
         echo(f"merged with {', '.join(stored.merged)}", err=True)
     for kind, count in stored.redactions.items():
         echo(f"left out: {kind} {count:,}", err=True)
+    if stored.redactions:
+        echo(
+            "what is private or secret is never written down: keep it in a note of your own (docs/memories.md)",
+            err=True,
+        )
     if stored.expired:
         most = f"{vault.config.memories_capacity:,} are kept"
         echo(f"{plural(len(stored.expired), 'older one')} expired, as {most}: {', '.join(stored.expired)}", err=True)

@@ -96,6 +96,7 @@ def _moving(
     listed = "\n".join(map(trailers.single_line, [*named, *more]))
     head = trailers.render(f"memories({user_id}): archive {count}, {why}").rstrip("\n")
     message = f"{head}\n\n{listed}\n\n{trailers.KEYS['user']}: {user_id}\n"
+    message = trailers.with_memories(message, [each.memory.id for each in moved])
     return [Draft(message, ASSISTANT, tuple(changes))], tuple(each.memory.id for each in moved)
 
 

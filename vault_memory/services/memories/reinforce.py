@@ -37,9 +37,11 @@ def renew(vault: Vault, user_id: str, sources: Sequence[str], wait_s: float = LO
         changes = {source: reinforcement(vault, user_id, source, at) for source in sources}
         made = tuple(change for change in changes.values() if change)
         subject = trailers.logs_subject(user_id, f"{at:%Y-%m-%d %H:%M}")
-        message, waits = trailers.render(subject, "", Trailers(user=user_id)), vault.config.git_log_commits != "turn"
-        drafts = [Draft(message, ASSISTANT, made, waits=waits)] if made else []
-        return Plan([source for source, change in changes.items() if change], drafts)
+        done = [source for source, change in changes.items() if change]
+        ids = [file.memory.id for source in done if (file := read_memory(vault, user_id, source))]
+        message = trailers.with_memories(trailers.render(subject, "", Trailers(user=user_id)), ids)
+        waits = vault.config.git_log_commits != "turn"
+        return Plan(done, [Draft(message, ASSISTANT, made, waits=waits)] if made else [])
 
     return write(vault, user_id, [folder / source for source in sources], decide, wait_s=wait_s).result
 

@@ -30,6 +30,12 @@ IMPORTANT = 0.7
 
 MAX_ROUNDS = 20
 """So often is looked again where others store memories meanwhile, or the language model has answered."""
+_KEEP_IT_YOURSELF = (
+    "vault-memory never writes it down, whoever asks. What is said in a conversation stays in its record. To keep it "
+    "all the same write it yourself: a text in the user's folder of memories (memory/ID/memories/NAME.md) is a memory; "
+    "git, a sync and every prompt that recalls it have it then"
+)
+"""What a person can do who wants a private fact kept: the notes are theirs."""
 _LEFT_OUT = re.compile(r"\[(?:redacted: [\w-]+|private)\]")
 
 
@@ -316,10 +322,7 @@ def without_secrets(memory: Memory) -> tuple[Memory, Mapping[str, int]]:
 
     content = kept(memory.content)
     if counts and not any(map(str.isalnum, _LEFT_OUT.sub("", content))):
-        raise UsageError(
-            f"nothing of this may be a memory: it is private ({', '.join(counts)}); what is said in a conversation "
-            "stays in its record"
-        )
+        raise UsageError(f"nothing of this may be a memory: it is private ({', '.join(counts)}); {_KEEP_IT_YOURSELF}")
     tags, metadata = tuple(map(kept, memory.tags)), {kept(key): kept(value) for key, value in memory.metadata.items()}
     left_out = dict(counts)  # the title is mostly the beginning of the content, and would count twice
     return replace(memory, content=content, title=kept(memory.title), tags=tags, metadata=metadata), left_out

@@ -335,7 +335,9 @@ def _learn(vault: Vault, user_id: str, as_of: int, line: _Line, cache: ReadCache
         if state.has_heard(source):
             return [], []
         heard: list[Signal] = (
-            [replace(each, quote=said) for each in state.reversed(*before_it)] if before_it else signals
+            [replace(each, quote=said) for each in state.reversed(before_it.source, before_it.at)]
+            if before_it
+            else signals
         )
         counting, suggestions = state.hear(heard, digest_of_conversation(turn))
         changes, evidence = state.merge(counting)

@@ -578,24 +578,26 @@ def _learn(
         state = ProfileFiles.read(vault, turn.user_id, said_at, cache.read, later, written)
         new = state.unrecorded(signals, line.source) if is_reply else signals
         if before_it:
-            new = [replace(each, quote=said) for each in state.reversed(*before_it)]
+            new = [replace(each, quote=said) for each in state.reversed(before_it.source, before_it.at)]
         counting, suggestions = state.hear(new, digest_of_conversation(turn))
         changes, evidence = state.merge(counting)
         kept = NOTHING_KEPT
         if told:
             kept = keep_said(vault, turn.user_id, told, line.source, at, known_words(state, counting))
         if forgotten or before_it:
-            kept += forget_said(vault, turn.user_id, forgotten, before_it, line.source)
+            taken_back = (before_it.source, before_it.at) if before_it else None
+            kept += forget_said(vault, turn.user_id, forgotten, taken_back, line.source)
         learned = _Learned(tuple(changes), tuple(suggestions), kept.memories, kept.expired)
         labels = vault.config.locale or _labels(written, state.profile)
-        logs = _log_entries(vault, turn, line.source, at, quote, learned, cache, labels, is_reply=is_reply)
+        logs = _log_entries(vault, turn, line.source, at, quote, learned, cache, labels, before_it, is_reply=is_reply)
         ended = tasks_ended(logs)
         logs += kept.reinforced
         if evidence or suggestions:
             logs.append(state.with_evidence([*evidence, *suggestions], line.source))
         drafts = state.drafts(changes, ASSISTANT, line.source) if changes or not is_reply else []
         drafts = [*drafts, *kept.drafts]
-        drafts = _with_logs(drafts, logs, turn.user_id, at, line, waits=vault.config.git_log_commits != "turn")
+        again = [each.id for each in kept.memories if each.became == "reinforced"]
+        drafts = _with_logs(drafts, logs, turn.user_id, at, line, again, waits=vault.config.git_log_commits != "turn")
         return Plan(learned, [replace(draft, made_at=said_at) for draft in drafts])
 
     names = (layout.PROFILE, layout.daily_source(at.date()), layout.FEEDBACK, layout.MEMORY_LOG)
@@ -621,19 +623,36 @@ def known_words(state: ProfileFiles, signals: Sequence[Signal]) -> list[str]:
 
 
 def _with_logs(
-    drafts: list[Draft], logs: Sequence[FileChange], user_id: str, at: datetime, line: _Line, *, waits: bool
+    drafts: list[Draft],
+    logs: Sequence[FileChange],
+    user_id: str,
+    at: datetime,
+    line: _Line,
+    reinforced: Sequence[str],
+    *,
+    waits: bool,
 ) -> list[Draft]:
-    """The commits of a turn, the last one for its logs: one that `waits` becomes part of that before it."""
+    """The commits of a turn, the last one for its logs and the memories that it has `reinforced` (ids): one that
+    `waits` becomes part of that before it."""
     if not logs:
         return drafts
     subject = trailers.logs_subject(user_id, f"{at:%Y-%m-%d %H:%M}")
     caused_by = Trailers(user=user_id, source=line.source, turn=line.digest)
-    return [*drafts, Draft(trailers.render(subject, "", caused_by), ASSISTANT, tuple(logs), waits=waits)]
+    message = trailers.with_memories(trailers.render(subject, "", caused_by), reinforced)
+    return [*drafts, Draft(message, ASSISTANT, tuple(logs), waits=waits)]
 
 
-def turn_before(vault: Vault, turn: Turn, source: str) -> tuple[str, datetime] | None:
-    """Line and time of the turn before this one in its conversation, of the same day; None if there is none. Turns
-    whose conversations nobody has named follow one another."""
+class TurnBefore(NamedTuple):
+    """The turn before another: its line in the record, its time, and its message."""
+
+    source: str
+    at: datetime
+    words: str
+
+
+def turn_before(vault: Vault, turn: Turn, source: str) -> TurnBefore | None:
+    """The turn before this one in its conversation, of the same day; None if there is none. Turns whose conversations
+    nobody has named follow one another."""
     name, _, number = source.rpartition(":")
     record = journal.DayRecord(read_day(vault, turn.user_id, name))
     mine = digest_of_conversation(turn)
@@ -641,7 +660,8 @@ def turn_before(vault: Vault, turn: Turn, source: str) -> tuple[str, datetime] |
         conversation_id = str(row.get("conversation_id"))
         if conversation_id == turn.conversation_id or not (mine or _conversation_of(conversation_id)):
             with contextlib.suppress(TypeError, ValueError):
-                return f"{name}:{before}", datetime.fromisoformat(row["created_at"])
+                at = datetime.fromisoformat(row["created_at"])
+                return TurnBefore(f"{name}:{before}", at, str(row.get("user_message") or ""))
             return None
     return None
 
@@ -664,26 +684,35 @@ def _log_entries(
     learned: _Learned,
     cache: ReadCache,
     labels: str,
+    taken_back: TurnBefore | None = None,
     *,
     is_reply: bool,
 ) -> list[FileChange]:
     """The daily log with the turn's request, or with what came of it if the request is there already (`is_reply`);
-    MEMORY.md with the task if the reply is long enough to be one. `labels` is the locale of their labels."""
+    MEMORY.md with the task if the reply is long enough to be one. `labels` is the locale of their labels. Neither says
+    any more what was said in the turn that is `taken_back`."""
     is_answered = turn.assistant_message or turn.exit_code is not None
     came = outcome(turn.exit_code, labels) if is_answered else ""
     remembered = [each.content for each in learned.memories if each.became == "remembered"]
     skill = private.without_private(turn.skill or "")[0]
-    changes = [change.summary() for change in learned.changes]
+    changes = [] if quote == private.PRIVATE else [change.summary() for change in learned.changes]
     told = daily.Request(at, quote, source, digest_of_conversation(turn), skill, came, changes)
     reflection = private.PRIVATE if turn.reflection and private.PRIVATE in quote else _reflection_for_logs(turn)[0]
 
     def in_log(text: str, kept: Callable[[str], str]) -> str:
+        if taken_back:
+            text = daily.without_words(text, taken_back.source, private.PRIVATE)
         tell = daily.with_reply if is_reply else daily.with_request
         shown = replace(told, words=kept(quote), reflection=kept(reflection), remembered=[*map(kept, remembered)])
         return tell(text, shown, labels)
 
     def in_memory(text: str, kept: Callable[[str], str]) -> str:
-        return tasks.with_turn(text, at, kept(quote), skill, came, labels, is_reply=is_reply)
+        if taken_back:
+            said_at = taken_back.at.astimezone(at.tzinfo)
+            text = tasks.without_words(text, said_at, taken_back.words, private.PRIVATE)
+        is_task = len(turn.assistant_message or "") > tasks.MEMORY_REPLY_CHARS
+        told = tasks.with_turn(text, at, kept(quote), skill, came, labels, is_reply=is_reply)
+        return told if is_task else text
 
     def changed(source: str, edit: Callable[[str, Callable[[str], str]], str]) -> FileChange:
         path, before = layout.user_dir(turn.user_id) / source, cache.read(vault.path(turn.user_id, source))
@@ -698,7 +727,7 @@ def _log_entries(
 
     is_quiet = turn.context is not None and not turn.user_message  # there is nothing to quote
     logs = [] if is_quiet else [changed(layout.daily_source(at.date()), in_log)]
-    if len(turn.assistant_message or "") > tasks.MEMORY_REPLY_CHARS:
+    if taken_back or len(turn.assistant_message or "") > tasks.MEMORY_REPLY_CHARS:
         logs.append(changed(layout.MEMORY_LOG, in_memory))
     return [log for log in logs if log.after != (log.before or b"")]
 
