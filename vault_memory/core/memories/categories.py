@@ -176,6 +176,17 @@ class Categories:
                         held.setdefault(name, {})[found.word] = None
         return {name: tuple(words) for name, words in held.items()}
 
+    def named(self, text: str) -> list[tuple[int, int, frozenset[str], frozenset[str]]]:
+        """Start and end of each member that a text names, the names of the things that it may be (of each its first
+        spelling), and their categories. The offsets are those of `text` if it is folded."""
+        found = []
+        for word in self._vocabulary.read(text):
+            meant = [sense for sense in word.senses if sense.role == "member"]
+            if meant:
+                names = frozenset(self._members[sense.member][0] for sense in meant)
+                found.append((word.start, word.end, names, frozenset(sense.category for sense in meant)))
+        return found
+
     def meanings(self, text: str) -> Meanings:
         senses = [sense for found in self._vocabulary.read(text) for sense in found.senses]
         of_role = {role: {s.category for s in senses if s.role == role} for role in ("member", "name", "asked")}
