@@ -55,7 +55,7 @@ def _in_its_place(new: Saying, old: Saying) -> Verdict:
     is_of_level = not new.thing.kinds or not old.thing.kinds or bool(new.thing.kinds & old.thing.kinds)
     if new.slot != old.slot or new.when != old.when or (new.relation == LIVE and not is_of_level):
         return "other"  # who lives in a town lives in a country, too
-    if new.thing.is_beginning_of(old.thing) and not new.more:
+    if new.thing.is_beginning_of(old.thing) and new.more in ("", old.more):
         return "same"
     return "other" if says_something(old.more) else "replaces"
 
@@ -72,7 +72,7 @@ def _has_changed(new: Saying, old: Saying) -> bool:
 def _said_again(new: Saying, old: Saying) -> Verdict:
     if new.relation != old.relation or new.when != old.when:
         return "other"
-    if not new.more or new.more == old.more:
+    if new.more in ("", old.more):
         return "same"
     return "other" if old.more else "replaces"
 

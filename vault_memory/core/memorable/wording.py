@@ -262,12 +262,15 @@ _FAVOURITE = re.compile(
 _TURNED = re.compile(
     r"^(?:(?P<thing>[^我a-z]{1,12})我(?P<rest>[^我]{1,8}?)的?|我?把(?P<what>.{1,12}?)(?P<done>戒掉?|停掉?)了?)$"
 )
-_LED = re.compile(r"^(?P<lead>(?:on|in|at|every|each|during|most) [a-z0-9 ]{2,24}?) (?P<rest>(?:i|we) .+)$")
+_LED = re.compile(
+    r"^(?P<lead>(?:on|in|at|every|each|during|most|this|last|for|since|over) [a-z0-9 ]{2,24}?) (?P<rest>(?:i|we) .+)$"
+)
 _ABOUT = re.compile(r"^(?:对于?|关于) ?|(?:很|非常|超级?|特别|真的|完全|一直|都|蛮|最|毫)+$")
 _WORK = re.compile(r"^(?:在|于)(?P<thing>.{1,20}?)(?:工作|上班|任职|服务)$")
 _LATELY = "(?:上个?(?:月|周|星期|礼拜)|去年|今年|年初|前阵子)"
 _MOVED = re.compile(
-    rf"^(?:(?:{_LATELY}(?:从.{{1,12}}?)?|从.{{1,12}}?)搬(?:到|去|来|家到)了?|moved from .{{1,24}}? to )(?P<thing>.{{1,30}})$"
+    rf"^(?:(?:{_LATELY}(?:从.{{1,12}}?)?|从.{{1,12}}?)搬(?:到|去|来|家到)了?"
+    r"|moved from .{1,24}? to )(?P<thing>.{1,30})$"
 )
 _HAN_DAY = r"(?:早上|晚上|上午|下午|中午|傍晚)"
 _HAN_SPAN = r"(?:天|日|晚|早|年|周[一二三四五六日天末]?|个?(?:星期|礼拜)[一二三四五六日天]?|个?月)"

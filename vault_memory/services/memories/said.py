@@ -10,28 +10,25 @@ from pathlib import PurePosixPath
 from typing import Literal
 
 from vault_memory.adapters.history import ASSISTANT, Draft, FileChange
-from vault_memory.adapters.index import Index
 from vault_memory.core import layout, memories, trailers
 from vault_memory.core.memorable import Forget, Memorable, compared
 from vault_memory.core.memories import Memory
 from vault_memory.core.privacy import secrets_added
 from vault_memory.core.ranking import Filter
-from vault_memory.core.text import comparable, same, tokens
+from vault_memory.core.text import comparable, tokens
 from vault_memory.core.trailers import Trailers
 from vault_memory.errors import Busy, IndexUnusable, UsageError
-from vault_memory.services.indexing import reconcile
 from vault_memory.services.memories.expire import overflow_drafts
 from vault_memory.services.memories.files import MemoryFile, memory_rows, read_memory
 from vault_memory.services.memories.reinforce import reinforcement
+from vault_memory.services.memories.similar import read_index, told_otherwise
 from vault_memory.services.memories.store import memory_id, without_secrets
 from vault_memory.services.vault import Vault
 
 _MOSTLY = 0.6
 """A memory of which so much is known already says nothing new."""
 _LOOKED_AT = 24
-"""So many memories are compared with what was said."""
-_SAID_TYPES = ("preference", "fact", "decision")
-"""Of these types are the memories that may say the same in other words."""
+"""So many memories are compared with what is to be forgotten: its words find the same words first."""
 
 
 @dataclass(frozen=True)
@@ -98,7 +95,7 @@ def keep_said(
             if compared(each.content, memory.content) == "replaces":
                 del new[memory.id]
                 replaced.pop(memory.id, None)
-        known_as, gone = _beside(_about(vault, user_id, each.content), each)
+        known_as, gone = told_otherwise(vault, user_id, each.content, each.kind)
         if known_as:
             change = reinforcement(vault, user_id, known_as.source, now, at.date())
             if change and known_as.source not in renewed:
@@ -206,42 +203,11 @@ def _in_place_of(memory: Memory, old: Sequence[Memory]) -> Memory:
     return replace(memory, supersedes=supersedes, expires_at=None if lasts else memory.expires_at)
 
 
-def _beside(found: Sequence[MemoryFile], said: Memorable) -> tuple[MemoryFile | None, list[MemoryFile]]:
-    """Of memories about the same: the one that says the same as what was said, and those whose place that takes."""
-    gone: list[MemoryFile] = []
-    known = next((file for file in found if same(file.memory.content, said.content)), None)
-    for file in found if known is None else ():
-        memory = file.memory
-        if memory.skill_id or memory.type not in _SAID_TYPES:
-            continue
-        verdict = compared(said.content, memory.content)
-        if verdict == "replaces":
-            gone.append(file)
-        elif verdict == "same" and memory.type == said.kind and known is None:
-            known = file
-    return known, gone
-
-
 def _last_said(memory: Memory) -> datetime:
     """When a memory was said, the last time by its days."""
     made = memory.created_at or datetime.min.replace(tzinfo=UTC)
     days = [datetime.combine(date.fromisoformat(day), time.min, made.tzinfo) for day in memory.said_on[-1:]]
     return max([made, *days])
-
-
-def _about(vault: Vault, user_id: str, content: str) -> list[MemoryFile]:
-    """The active memories that may say the same as a text, or the contrary; none while the index cannot tell."""
-    if not vault.is_user(user_id):
-        return []
-    at = vault.now()
-    try:
-        index = _read_index(vault, user_id)
-        files = [
-            read_memory(vault, user_id, row.source) for row in index.memories_about(content, at.timestamp(), _LOOKED_AT)
-        ]
-    except (Busy, IndexUnusable):
-        return []
-    return [file for file in files if file and not file.memory.is_past(at)]
 
 
 def _alike(vault: Vault, user_id: str, text: str) -> list[MemoryFile]:
@@ -250,18 +216,10 @@ def _alike(vault: Vault, user_id: str, text: str) -> list[MemoryFile]:
     if not terms:
         return []
     only = Filter(kinds=("memory",), at=at.timestamp())
-    index = _read_index(vault, user_id)
+    index = read_index(vault, user_id)
     chunks = index.search(tokens.QueryTerms(terms, ()), None, only, _LOOKED_AT).chunks
     files = (read_memory(vault, user_id, source) for source in dict.fromkeys(chunk.source for chunk in chunks))
     return [file for file in files if file and not file.memory.is_past(at)]
-
-
-def _read_index(vault: Vault, user_id: str) -> Index:
-    """The index, which holds what turns have left behind. To look at every file would take as long as there are."""
-    index = vault.index(user_id)
-    if index.is_new and not index.is_read_only:  # it knows nothing of the notes that are there
-        reconcile(vault, user_id)
-    return index
 
 
 def _succeeded(vault: Vault, user_id: str, file: MemoryFile, successor: str) -> FileChange | None:
