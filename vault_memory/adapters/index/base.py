@@ -227,6 +227,11 @@ class Index(Protocol):
         text first. Of the many with a common word only the newest are looked at, so it takes as long among many."""
         ...
 
+    def memories_about(self, content: str, at: float, limit: int) -> list[MemoryRow]:
+        """The newest memories that are not past then and that are the same text, or may say the same of the same thing,
+        or the contrary (`core.memorable.topics_of`). It takes as long among many."""
+        ...
+
     def memories_version(self) -> int:
         """A number that is another one, in this process, when a typed memory has come, gone or changed."""
         ...

@@ -314,6 +314,10 @@ class SqliteIndex:
         with self._open() as db:
             return memories.alike(db, sketch, at, limit)
 
+    def memories_about(self, content: str, at: float, limit: int) -> list[MemoryRow]:
+        with self._open() as db:
+            return memories.about(db, content, at, limit)
+
     # -- search --------------------------------------------------------------------------------------------------------
 
     def search(

@@ -25,6 +25,8 @@ MAX_QUOTE_CHARS = 120
 _FREE_TEXT = ("current_projects", "recent_topics", "weaknesses", "strengths", "note")
 INCIDENTAL = ("recent_topics", *skills.TECHNOLOGY_LISTS)
 """A note may name one of these and stay a note."""
+CONCLUDED = ("timezone", "level")
+"""They follow from a fact about the person, and do not tell it: where one lives, what one does."""
 NOTHING_STORED: Mapping[str, str | list[str]] = MappingProxyType({})
 
 

@@ -224,8 +224,9 @@ def store(
             at = vault.now().astimezone(vault.config.zone())
             new = memories.merged(memory, old.memory, verdict.text, memory_id("mem", at), at)
             said = replace(memory, superseded_by=new.id)
-        elif old:
-            new = replace(memory, supersedes=old.memory.id)
+        elif old := old or verdict.instead:
+            lasts = memory.expires_at is None or old.memory.expires_at is None
+            new = replace(memory, supersedes=old.memory.id, expires_at=None if lasts else memory.expires_at)
 
         def is_as_judged(was: Verdict = verdict) -> bool:
             return now() == was

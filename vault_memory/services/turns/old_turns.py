@@ -37,6 +37,7 @@ from vault_memory.services.turns.record import (
     line_digest,
     note_kept,
     turn_before,
+    without_told,
 )
 from vault_memory.services.turns.redactions import add_redactions
 from vault_memory.services.turns.redactor import Redactor
@@ -324,6 +325,8 @@ def _learn(vault: Vault, user_id: str, as_of: int, line: _Line, cache: ReadCache
     source, said, turn = line.source, line.said, line.turn(user_id)
     existing = ProfileFiles.read(vault, user_id, turn.created_at, cache.read).profile.values()
     signals = extract(said, line.reply, existing, vault.lexicon())
+    if told := memorable(said, "", vault.lexicon()) if signals and vault.config.memories_from_turns else []:
+        signals = without_told(signals, told, said, existing, vault.lexicon())
     before_it = None
     if not signals and takes_back_the_last(said, vault.lexicon()):
         before_it = turn_before(vault, turn, source)
@@ -369,7 +372,8 @@ def _remember(vault: Vault, user_id: str, as_of: int, line: _Line) -> Written[Ke
         sure = [signal for signal in signals if not signal.is_suggestion]
         kept = keep_said(vault, user_id, told, line.source, state.at, known_words(state, sure))
         if forgotten or before_it:
-            kept += forget_said(vault, user_id, forgotten, before_it, line.source, said_until=turn.created_at)
+            taken_back = (before_it.source, before_it.at) if before_it else None
+            kept += forget_said(vault, user_id, forgotten, taken_back, line.source, said_until=turn.created_at)
         if kept.expired:
             return Plan(kept)
         drafts = [*kept.drafts]

@@ -28,14 +28,17 @@ from vault_memory.adapters.private import folder_of
 from vault_memory.core import layout, payload, reading, trailers
 from vault_memory.core.diary import daily, outcome, tasks
 from vault_memory.core.extraction import (
+    CONCLUDED,
     INCIDENTAL,
+    Lexicon,
     asks_to_be_left_out,
     extract,
+    extract_by_rules,
     problem,
     takes_back_the_last,
     why_nothing,
 )
-from vault_memory.core.memorable import memorable, to_forget
+from vault_memory.core.memorable import Memorable, memorable, to_forget
 from vault_memory.core.notes import Reply, Turn, journal
 from vault_memory.core.privacy import private, secrets
 from vault_memory.core.profile import (
@@ -49,7 +52,7 @@ from vault_memory.core.profile import (
     labels_for,
     language_tag,
 )
-from vault_memory.core.text import one_line, script_of_last
+from vault_memory.core.text import comparable, one_line, script_of_last
 from vault_memory.core.trailers import Trailers
 from vault_memory.errors import (
     Busy,
@@ -563,6 +566,8 @@ def _learn(
         heard = extract(said, "", existing, vault.lexicon())
         signals = [signal for signal in signals if signal not in heard]
     told = memorable(said, "", vault.lexicon()) if vault.config.memories_from_turns and not is_reply else []
+    if told:
+        signals = without_told(signals, told, said, existing, vault.lexicon())
     forgotten = [] if is_reply else to_forget(said, vault.lexicon())
     is_reversal = not is_reply and not signals and takes_back_the_last(said, vault.lexicon())
     before_it = turn_before(vault, turn, line.source) if is_reversal else None
@@ -603,7 +608,8 @@ def _learn(
     names = (layout.PROFILE, layout.daily_source(at.date()), layout.FEEDBACK, layout.MEMORY_LOG)
     wait_s = LOCK_TIMEOUT_S if until is None else max(0.0, until - time.monotonic())
     edited = [folder / name for name in names]
-    done = write(vault, turn.user_id, edited, decide, cache=cache, index=False, wait_s=wait_s)
+    # The next turn looks in the index for what this one leaves behind.
+    done = write(vault, turn.user_id, edited, decide, cache=cache, index=False, index_first=bool(told), wait_s=wait_s)
     note_kept(vault, turn.user_id, done.result.memories, completed=ended)
     return done
 
@@ -616,10 +622,27 @@ def note_kept(vault: Vault, user_id: str, kept: Sequence[Kept], *, completed: in
             forget_accesses(vault, user_id, gone)
 
 
+def without_told(
+    signals: list[Signal],
+    told: Sequence[Memorable],
+    said: str,
+    existing: Mapping[str, str | list[str]],
+    lexicon: Lexicon,
+) -> list[Signal]:
+    """The signals without the notes of what is only told: that is a memory of some days, whatever it is about. A note
+    is what the person asks to have remembered, or wishes for good."""
+    tells = [comparable(each.content) for each in told]
+    notes = [
+        each for each in signals if each.key == NOTE and any(tell in comparable(str(each.value)) for tell in tells)
+    ]
+    asked = [each.value for each in extract_by_rules(said, "", existing, lexicon)] if notes else []
+    return [each for each in signals if each not in notes or each.value in asked]
+
+
 def known_words(state: ProfileFiles, signals: Sequence[Signal]) -> list[str]:
     """What a profile knows, so that no memory says it again: its notes, and the words of this turn's preferences."""
     notes = [item.value for item in state.profile.items(NOTE)]
-    return [*notes, *(signal.quote for signal in signals if signal.key not in INCIDENTAL)]
+    return [*notes, *(signal.quote for signal in signals if signal.key not in (*INCIDENTAL, *CONCLUDED))]
 
 
 def _with_logs(
