@@ -33,7 +33,7 @@ class Trailers:
     next three are commits: `undoes` was taken back, `conflict` lost against the newer value, `restores` has the file's
     content. `renamed_from` is the user's former id. `turn` is the digest of the turn's line, which names one turn on
     every machine and under each id of its person; `source` does not, since each machine counts its own lines. `memory`
-    is the id of the typed memory that a commit is about.
+    is the id of the typed memory that a commit is about, `mistake` that of the recorded mistake.
     """
 
     user: str | None = None
@@ -49,6 +49,7 @@ class Trailers:
     renamed_from: str | None = None
     turn: str | None = None
     memory: str | None = None
+    mistake: str | None = None
 
     @classmethod
     def of_change(cls, user_id: str, change: Change, source: str = "") -> Trailers:

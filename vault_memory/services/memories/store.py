@@ -322,11 +322,16 @@ def without_secrets(memory: Memory) -> tuple[Memory, Mapping[str, int]]:
         return public(value, counts) if isinstance(value, str) else value
 
     content = kept(memory.content)
-    if counts and not any(map(str.isalnum, _LEFT_OUT.sub("", content))):
+    if counts and is_all_left_out(content):
         raise UsageError(f"nothing of this may be a memory: it is private ({', '.join(counts)}); {_KEEP_IT_YOURSELF}")
     tags, metadata = tuple(map(kept, memory.tags)), {kept(key): kept(value) for key, value in memory.metadata.items()}
     left_out = dict(counts)  # the title is mostly the beginning of the content, and would count twice
     return replace(memory, content=content, title=kept(memory.title), tags=tags, metadata=metadata), left_out
+
+
+def is_all_left_out(text: str) -> bool:
+    """Whether nothing is left of what `public` was given."""
+    return not any(map(str.isalnum, _LEFT_OUT.sub("", text)))
 
 
 def public(text: str, left_out: Counter[str]) -> str:
