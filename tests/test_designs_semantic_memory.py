@@ -109,7 +109,7 @@ def test_the_columns_of_the_table_are_properties_of_the_memory(service: Service)
         service.store_memory("部署前要跑測試"),
         service.store_memory("Bob 負責部署", "fact", "web-deploy", 0.9, None, {"project": "shop"}),
     )
-    by_id = {each.id: each for each in vault_memory.list_memories(service.memory.vault, service.user_id)}
+    by_id = {each.id: each for each in vault_memory.list_memories(service.memory.vault, str(service.user_id))}
     plain, full = by_id[first], by_id[second]
     assert (plain.memory_type, plain.skill_id, plain.importance, plain.access_count) == ("insight", None, 0.5, 0)
     assert (plain.last_accessed_at, dict(plain.metadata)) == (None, {}) and plain.created_at and plain.expires_at
@@ -234,7 +234,7 @@ def test_the_capacity_is_limited_and_says_so(vault: Vault) -> None:
 
 def test_a_user_sees_and_deletes_own_memories(service: Service) -> None:
     """E8: 用户是否需要查看/删除记忆的能力: yes, in two steps, with a receipt."""
-    vault, user_id = service.memory.vault, service.user_id
+    vault, user_id = service.memory.vault, str(service.user_id)
     memory_id = service.store_memory("Bob 有正式環境的權限")
     assert [each.id for each in vault_memory.list_memories(vault, user_id)] == [memory_id]
     code = vault_memory.prepare_deletion(vault, user_id, ids=[memory_id]).code
