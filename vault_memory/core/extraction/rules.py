@@ -222,6 +222,8 @@ def takes_back_the_last(said: str, lexicon: Lexicon) -> bool:
     first, then = next((pair for pair in pairwise([*sentences, []]) if not _is_courtesy(pair[0], lexicon)), ([], []))
     if not then or not any(lexicon.words("subjects.refused.back").search(clause.text) for clause in first):
         return False
+    if not _refuses(first, lexicon):
+        return False  # «Scratch that. Start with the goose instead.»
     return topics.says_no_more(fold(said[: then[0].start]), lexicon) and _takes_back(first, lexicon)
 
 
