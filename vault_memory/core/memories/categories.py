@@ -25,8 +25,9 @@ KINDRED_FIT = 0.4
 """How well a memory answers that holds another thing of the kind: to who asks for the car, the Subaru."""
 NAMED_FIT, ASKED_FIT = 0.7, 0.4
 """How well a memory answers that holds only the category's name (a new instrument), or a word that asks for it (喝)."""
-OF_OTHERS, OF_NOBODY = 0.5, 0.9
-"""How much a memory counts to a question about the person that speaks of somebody else (老闆說…), or names nobody."""
+OF_OTHERS, OF_NOBODY = 0.55, 0.9
+"""How much a memory counts to a question about the person that speaks of somebody else (老闆說…), or names nobody: with
+all of the question's words less than one of the person's own that only holds what is asked for."""
 FIT_WEIGHT = 0.6
 """The share of a memory's score that says whether it holds what is asked for; words and vectors have the rest."""
 
@@ -213,9 +214,10 @@ class Categories:
 def _nearness(text: str) -> float:
     """How near a text is to its person: whether it speaks of that one, of nobody, or of somebody else."""
     folded = fold(text[:MAX_TEXT_CHARS])
-    if speaker(folded, load_lexicon()) == "others":
+    lexicon, names_own = load_lexicon(), _OWN.search(folded) is not None
+    if speaker(folded, lexicon) == "others" and not lexicon.words("memorable.own.together").search(folded):
         return OF_OTHERS
-    return 1.0 if _OWN.search(folded) else OF_NOBODY
+    return 1.0 if names_own else OF_NOBODY
 
 
 _OWN = re.compile(r"[我咱俺]|本人|自己|(?<![a-z'])(?:i|me|my|mine|myself|we|us|our|ours|im|ive)(?![a-z])")
