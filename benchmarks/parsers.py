@@ -28,9 +28,10 @@ from vault_memory.config import Config
 from vault_memory.core import reading, trailers
 from vault_memory.core.chat import escape, inject, prompt, read_request, read_response
 from vault_memory.core.extraction import extract, llm
-from vault_memory.core.notes import document, merge_profile, note, parse_line
-from vault_memory.core.notes.journal_merge import merge_journal
-from vault_memory.core.notes.line_merge import merge_jsonl, merge_lines
+from vault_memory.core.merging import merge_profile
+from vault_memory.core.merging.journal_merge import merge_journal
+from vault_memory.core.merging.line_merge import merge_jsonl, merge_lines
+from vault_memory.core.notes import document, note, parse_line
 from vault_memory.core.privacy import redact, without_private
 from vault_memory.core.profile import PastTurn, Profile, clean, computed
 from vault_memory.core.text import tokens

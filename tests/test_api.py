@@ -118,6 +118,21 @@ def test_memories_are_listed_counted_and_deleted(vault: Vault) -> None:
     assert [each.id for each in asyncio.run(aio.list_memories(vault, "alice"))] == [car]
 
 
+def test_mistakes_are_recorded_listed_and_told_by_their_patterns(vault: Vault) -> None:
+    """B3 in Python, for a user named by an outside name, too, and for asyncio."""
+    first = vault_memory.record_mistake(vault, "alice", "沒有跑測試就部署", "deploy", prevention_method="看 CI")
+    second = asyncio.run(aio.record_mistake(vault, user_id="alice", action="没跑测试就部署", error_type="Deploy"))
+    assert [each.id for each in vault_memory.list_mistakes(vault, "alice", "deploy")] == [second, first]
+    assert vault_memory.list_mistakes(vault, "alice", like="寫詩") == []
+    found = vault_memory.get_mistake_patterns(vault, "alice")
+    assert (found.total, found.by_type[0].count, found.similar[0].prevention_method) == (2, 2, "看 CI")
+    assert asyncio.run(aio.get_mistake_patterns(vault, "alice", like="deploy")).total == 2
+    prompt = vault_memory.build_enhanced_prompt(vault, "alice", "deploy the site")
+    assert "看 CI" in prompt.text or "没跑测试" in prompt.text
+    with pytest.raises(InvalidId):
+        vault_memory.record_mistake(vault, None, "x")  # type: ignore[arg-type]
+
+
 NAN = float("nan")
 
 

@@ -25,8 +25,9 @@ from vault_memory.core import layout, reading, timing, trailers
 from vault_memory.core.chat import escape, inject, prompt, read_request, read_response
 from vault_memory.core.diary import daily, digest, tasks
 from vault_memory.core.extraction import extract, llm, load_lexicon
-from vault_memory.core.notes import Turn, document, merge, note, parse_line
-from vault_memory.core.notes.line_merge import merge_lines
+from vault_memory.core.merging import merge
+from vault_memory.core.merging.line_merge import merge_lines
+from vault_memory.core.notes import Turn, document, note, parse_line
 from vault_memory.core.privacy import redact, without_private
 from vault_memory.core.profile import FIELDS, PastTurn, Profile, changes_between, clean, computed
 from vault_memory.core.text import tokens

@@ -33,11 +33,14 @@ if TYPE_CHECKING:
         extract_and_update,
         extract_from_conversation,
         get_conversation_history,
+        get_mistake_patterns,
         list_memories,
+        list_mistakes,
         memory_stats,
         prepare_deletion,
         recall,
         recall_memory,
+        record_mistake,
         record_turn,
         remember,
         save_conversation,
@@ -49,6 +52,7 @@ if TYPE_CHECKING:
         validate_and_normalize,
     )
     from vault_memory.core.memories import Memory
+    from vault_memory.core.mistakes import Mistake
     from vault_memory.services.admin import create_vault
     from vault_memory.services.notes import Skill
     from vault_memory.services.vault import Vault, open_vault
@@ -60,6 +64,7 @@ __all__ = [
     "Memory",
     "MemoryManager",
     "MemorySearchEngine",
+    "Mistake",
     "PreferenceExtractor",
     "SemanticMemory",
     "Skill",
@@ -76,12 +81,15 @@ __all__ = [
     "extract_and_update",
     "extract_from_conversation",
     "get_conversation_history",
+    "get_mistake_patterns",
     "list_memories",
+    "list_mistakes",
     "memory_stats",
     "open_vault",
     "prepare_deletion",
     "recall",
     "recall_memory",
+    "record_mistake",
     "record_turn",
     "remember",
     "save_conversation",
@@ -98,6 +106,7 @@ __getattr__ = lazy_exports(
     {
         "FeedbackCollector": "api",
         "Memory": "core.memories",
+        "Mistake": "core.mistakes",
         "MemoryManager": "api",
         "MemorySearchEngine": "api",
         "PreferenceExtractor": "api",
@@ -110,7 +119,9 @@ __getattr__ = lazy_exports(
         "delete_memories": "api",
         "extract_and_update": "api",
         "get_conversation_history": "api",
+        "get_mistake_patterns": "api",
         "list_memories": "api",
+        "list_mistakes": "api",
         "memory_stats": "api",
         "open_vault": "services.vault",
         "prepare_deletion": "api",
@@ -121,6 +132,7 @@ __getattr__ = lazy_exports(
         "end_conversation": "api",
         "extract_from_conversation": "api",
         "recall_memory": "api",
+        "record_mistake": "api",
         "record_turn": "api",
         "remember": "api",
         "save_conversation": "api",

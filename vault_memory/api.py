@@ -21,10 +21,11 @@ from vault_memory.adapters.embedding import ClientEmbedder, ComputeClient
 from vault_memory.config import Config
 from vault_memory.core import layout
 from vault_memory.core.memories import Memory
+from vault_memory.core.mistakes import Mistake
 from vault_memory.core.payload import normalized
 from vault_memory.core.profile import Change
 from vault_memory.errors import EndpointError, InvalidId, NotAVault
-from vault_memory.services import distilling, memories, profiles, retrieval, turns
+from vault_memory.services import distilling, memories, mistakes, profiles, retrieval, turns
 from vault_memory.services.indexing import Report, embed, reconcile
 from vault_memory.services.notes import Skill, newest_turns, record_files
 from vault_memory.services.retrieval import Mode, Prompt, SearchQuery, SearchResult
@@ -146,6 +147,22 @@ def backup_conversations_to_file(vault: Vault, student_id: str) -> list[Path]:
 
 
 @_vault_optional
+def list_mistakes(
+    vault: Vault,
+    user_id: str,
+    error_type: str | None = None,
+    *,
+    like: str | None = None,
+    limit: int | None = None,
+    offset: int = 0,
+) -> list[Mistake]:
+    """The user's recorded mistakes, the newest first: of one type, those that the request `like` is about; at most
+    `limit`, without the first `offset`. Raises `NotFound` for an unknown user."""
+    found = mistakes.list_mistakes(vault, user_id, error_type=error_type, like=like, limit=limit, offset=offset)
+    return [file.mistake for file in found]
+
+
+@_vault_optional
 def list_memories(
     vault: Vault,
     user_id: str,
@@ -191,6 +208,8 @@ recall_memory = _vault_optional(retrieval.recall_memory)
 memory_stats = _vault_optional(memories.statistics)
 prepare_deletion = _vault_optional(memories.prepare_deletion)
 delete_memories = _vault_optional(memories.delete_memories)
+record_mistake = _vault_optional(mistakes.record_mistake)
+get_mistake_patterns = _vault_optional(mistakes.get_mistake_patterns)
 ask_ai = _vault_optional(retrieval.ask_ai)
 extract_from_conversation = _vault_optional(distilling.extract_from_conversation)
 end_conversation = _vault_optional(distilling.end_conversation)

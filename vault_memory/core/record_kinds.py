@@ -12,7 +12,7 @@ KIND_OF_PATH: list[tuple[str, str]] = [
     ("conversations/*.jsonl", "conversation"),
     ("memories/**/*.md", "memory"),
     ("entities/*.md", "entity"),
-    ("mistakes/*.md", "mistake"),
+    ("mistakes/**/*.md", "mistake"),
 ]
 """(glob inside a user's folder, kind); the first match wins, and a file that matches none is a `note`. `**/` are any
 folders, or none."""

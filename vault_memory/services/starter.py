@@ -48,6 +48,9 @@ _FORMER_TABLES = {
     "793b68b275781a8aa3580704e3b00c2d077307f179d9a8ab141e870f06894f35",
     "c8965d82a155cfc17486c0d014ac4bfd35976dbd2ba9dc5049c1a6cc7b8a0f22",
     "274c9c2fcd34e8c5d83f2eb5ea8b911bd7a7915d54210291d1c0580aa1398ed3",
+    "58717df1f576abcf771994a6d291cdf78fe3ad62fe5cb7fa2ebd7e55ad467fdd",
+    "90509c7a9e3c4b4c7391cc9578838121dd98ead486d503ec0631f5cb7d4e12fa",
+    "ae705701bd890ae3754e286806eb89176c35f427cfdf6fec9bccdcc3a1c5d7ef",
 }
 """SHA-256 of the tables that an older version shipped, where nobody has changed them."""
 

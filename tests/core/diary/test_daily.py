@@ -109,7 +109,7 @@ def test_an_entry_that_a_person_changed_or_moved_is_still_found() -> None:
 
 def test_what_a_person_has_to_decide_is_not_written_into() -> None:
     ours, theirs = (log(request("09:12", words, 1, TEA, came="完成")) for words in "aA")
-    from vault_memory.core.notes.line_merge import merge_lines
+    from vault_memory.core.merging.line_merge import merge_lines
 
     text = merge_lines(DAY + "\nx\n", ours, theirs).text
     after = daily.with_reply(log(request("09:20", "b", 2, TEA), text=text), request("09:12", "a", 1, came="ok"), "en")

@@ -6,6 +6,7 @@ from pathlib import Path, PurePosixPath
 
 import pytest
 
+from tests.services.sync.conftest import Machine, git
 from vault_memory.services.sync import install_merge_driver, merge_driver, merge_driver_installed
 from vault_memory.services.vault import Vault
 
@@ -45,3 +46,26 @@ def test_the_driver_is_missed_when_the_config_names_another(vault: Vault) -> Non
     assert not merge_driver_installed(vault.root)
     install_merge_driver(vault.root)
     assert merge_driver_installed(vault.root)
+
+
+def test_plain_git_merges_memories_by_property(one: Machine, two: Machine) -> None:
+    """What both machines counted is added up; a title that both changed is left to the person, without marks."""
+    note = "memory/alice/memories/2026-01/mem_1768000000000_ab12cd.md"
+    one.write(note, "---\nid: mem_1768000000000_ab12cd\ntitle: tea\naccess_count: 1\n---\nGreen tea.\n")
+    one.sync()
+    two.sync()
+    for machine, count in ((one, 3), (two, 6)):
+        machine.edit(note, "access_count: 1", f"access_count: {count}")
+        git(machine.root, "commit", "-qam", "count")
+    git(one.root, "push", "-q", "origin", "main")
+    git(two.root, "pull", "-q", "--no-rebase", "--no-edit", "origin", "main")
+    assert "access_count: 8\n" in two.read(note)
+    git(two.root, "push", "-q", "origin", "main")
+    git(one.root, "pull", "-q", "origin", "main")
+    for machine, title in ((one, "green"), (two, "茶")):
+        machine.edit(note, "title: tea", f"title: {title}")
+        git(machine.root, "commit", "-qam", "title")
+    git(one.root, "push", "-q", "origin", "main")
+    with pytest.raises(AssertionError, match="title is 茶 here and green there"):
+        git(two.root, "pull", "-q", "--no-rebase", "--no-edit", "origin", "main")
+    assert "title: 茶\n" in two.read(note) and "<<<" not in two.read(note)

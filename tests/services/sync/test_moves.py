@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 
 from tests.conftest import TAIPEI, Clock
 from tests.services.sync.conftest import Machine, Machines, git
-from vault_memory.core.memories import Memory, encode, source_of, with_properties
+from vault_memory.core.memories import Memory, decode, encode, source_of, with_properties
 from vault_memory.services.archiving import archive_user
-from vault_memory.services.memories import edit_memory, memory_files
+from vault_memory.services.memories import edit_memory, memory_files, note_accesses, write_accesses
 from vault_memory.services.memories.expire import expire_memories
 from vault_memory.services.turns.record import record_turn
 
@@ -168,6 +168,11 @@ def memory(number: int, content: str = "", ends: datetime | None = ENDED) -> Mem
     return Memory(id=name, content=content, title="garage", created_at=made, expires_at=ends)
 
 
+def memories_in(machine: Machine) -> list[Path]:
+    """The notes of memories that are not archived."""
+    return [path for path in places(machine) if "memories" in path.parts and "archive" not in path.parts]
+
+
 def notes(machine: Machine, number: int) -> list[Path]:
     return sorted((machine.root / HOME).rglob(f"{memory(number).id}*.md"))
 
@@ -221,6 +226,61 @@ def test_a_memory_that_was_archived_for_want_of_room_follows_too(
         assert "archive" not in note.parts and "<<<" not in note.read_text()
         (file,) = memory_files(machine.vault, "alice", [memory(1).id])
         assert file.memory.expires_at and file.memory.expires_at > machine.vault.now()
+
+
+def used(machine: Machine, number: int, times: int) -> None:
+    """Recalled so many times, which the notes have in a commit."""
+    for _ in range(times):
+        note_accesses(machine.vault, "alice", [memory(number).id])
+    assert write_accesses(machine.vault, "alice") == 1
+
+
+def test_what_two_machines_used_is_counted_and_can_be_read(one: Machine, two: Machine) -> None:
+    """E2, E7: no mark of a conflict stands among the properties, and the memory is still one."""
+    shared(one, two, f"{HOME}/{source_of(memory(0))}", encode(memory(0)))
+    used(one, 0, 2)
+    used(two, 0, 3)
+    until_quiet(one, two)
+    for machine in (one, two):
+        (file,) = memory_files(machine.vault, "alice", [memory(0).id])
+        assert file.memory.access_count == 5 and not file.memory.problems and "<<<" not in file.text
+
+
+def test_what_is_deleted_on_one_machine_does_not_come_back_because_another_used_it(
+    one: Machine, two: Machine, in_either_order: Callable[[Machine, Machine], None]
+) -> None:
+    """B6, E8."""
+    for number in range(2):
+        one.write(f"{HOME}/{source_of(memory(number))}", encode(memory(number)))
+    one.sync()
+    two.sync()
+    notes(one, 0)[0].unlink()
+    notes(one, 1)[0].unlink()
+    used(two, 0, 1)
+    note = notes(two, 1)[0]
+    note.write_text(note.read_text() + "\nand its code\n")
+    in_either_order(one, two)
+    for machine in (one, two):
+        assert not notes(machine, 0)
+        assert "and its code" in notes(machine, 1)[0].read_text(), "what a person wrote is kept"
+
+
+def test_what_a_person_has_renamed_is_the_same_memory(
+    one: Machine, two: Machine, in_either_order: Callable[[Machine, Machine], None]
+) -> None:
+    for number in range(2):
+        one.write(f"{HOME}/{source_of(memory(number))}", encode(memory(number)))
+    one.sync()
+    two.sync()
+    for number in range(2):
+        note = notes(two, number)[0]
+        note.rename(note.with_name(f"車庫 {number}.md"))
+    notes(one, 0)[0].unlink()
+    used(one, 1, 1)
+    in_either_order(one, two)
+    for machine in (one, two):
+        (note,) = memories_in(machine)
+        assert note.name == "車庫 1.md" and decode(note.read_text()).access_count == 1
 
 
 # Any order ----------------------------------------------------------------------------------------------------------
@@ -277,12 +337,28 @@ class Talk:
         else:  # a file that was emptied just now is no edit yet
             place.unlink()
 
+    def use(self, at: int, choice: int) -> None:
+        """Recall one of the memories, whose ever it is; that is no change which anybody has to choose."""
+        machine = self.machines[at]
+        if found := memories_in(machine):
+            note_accesses(machine.vault, "alice", [decode(found[choice % len(found)].read_text()).id])
+            write_accesses(machine.vault, "alice")
+
+    def rename(self, at: int, choice: int) -> None:
+        """Give the note of one of the memories that are this machine's to change a name of the person's own."""
+        found = memories_in(self.machines[at])
+        own = [each for each in found if int(decode(each.read_text()).content[1:].partition("x")[0]) // 3 % 2 == at]
+        if own:
+            old = own[choice % len(own)]
+            old.rename(old.with_name(f"{next(self.numbers)} 筆記.md"))
+
 
 STEPS = st.lists(
     st.tuples(
         st.integers(0, 1),
         st.sampled_from(
             ["add", "add old", "remember", "delete", "delete", "correct", "correct", "archive", "archive", "sync"]
+            + ["use", "use", "rename"]
         ),
         st.integers(0, 50),
     ),
@@ -317,6 +393,10 @@ def test_nothing_comes_back_is_lost_or_doubled_in_any_order(
             talk.add(at, 2025 if what == "add old" else 2026)
         elif what == "remember":
             talk.remember(at)
+        elif what == "use":
+            talk.use(at, choice)
+        elif what == "rename":
+            talk.rename(at, choice)
         elif what in ("delete", "correct"):
             talk.change(at, choice, is_deletion=what == "delete")
         elif what == "archive":

@@ -225,7 +225,7 @@ class Planner:
         old, new, held = bytes_of(change.old), bytes_of(change.new), self._blob_in(tree, change.path)
         if not old or not new or new.startswith(old) or held == self._blob(change.path, change.old):
             return change
-        from vault_memory.core.notes import without_replaced  # a turn rarely needs it
+        from vault_memory.core.merging import without_replaced  # a turn rarely needs it
 
         kept = set((self._content(held) or b"").split(b"\n"))
         return change._replace(new=without_replaced(old, new, kept))
@@ -434,7 +434,7 @@ class Planner:
         on_disk = files.read(self._repository.root / change.path)
         if change.new is None or theirs is None or on_disk is None or self._blob(change.path, on_disk) == held:
             return on_disk  # the person has decided: the file on disk is what they want
-        from vault_memory.core.notes import carry_over  # a turn rarely needs it
+        from vault_memory.core.merging import carry_over  # a turn rarely needs it
 
         theirs = bytes_of(self._filters.smudged(self._repository.prefix / change.path, theirs)) or b""
         return carry_over(change.path, bytes_of(change.old), bytes_of(change.new) or b"", theirs)

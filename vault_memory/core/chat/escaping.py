@@ -15,7 +15,7 @@ from vault_memory.core.reading import show_controls
 
 TAGS = (
     *("user-profile", "relevant-memories", "recent-activity", "active-skill", "conversation-history", "user-request"),
-    *("context-summary", "recalled-memories", "vault-memory"),
+    *("context-summary", "recalled-memories", "past-mistakes", "vault-memory"),
 )
 """The tags of our prompts."""
 ROLES = ("system", "user", "human", "assistant", "developer", "ai", "bot", "chatbot", "tool", "function")

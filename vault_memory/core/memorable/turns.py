@@ -9,7 +9,7 @@ from itertools import groupby
 from vault_memory.core.extraction import Clause, HeardTurn, Lexicon, load_lexicon, read_turn
 from vault_memory.core.memorable.forgetting import asks_to_forget
 from vault_memory.core.memorable.kinds import Kind, announces, kind_of, opening
-from vault_memory.core.privacy import is_private, names_a_contact, redact
+from vault_memory.core.privacy import is_private, names_a_contact, redact, secrets
 from vault_memory.core.text import one_line
 
 MAX_CONTENT_CHARS, MIN_CONTENT_CHARS = 200, 3
@@ -52,10 +52,14 @@ def memorable(user_msg: str, assistant_msg: str = "", lexicon: Lexicon | None = 
     if turn is None or turn.is_refused:
         return []
     found: dict[str, Memorable] = {}
+    # Before it is cut into sentences: a password may hold what ends one.
+    hidden = [(start, end) for start, end, _ in secrets.secret_spans(turn.message.written)]
     clauses = (_with_what_it_quotes(clause, turn) for clause in turn.clauses)
     sentences = [list(group) for _, group in groupby(clauses, key=lambda clause: clause.sentence)]
     for sentence in _own(sentences, turn):
         if any(asks_to_forget(clause, lexicon) for clause in sentence):
+            continue
+        if any(start <= sentence[-1].end and sentence[0].start <= end for start, end in hidden):
             continue
         for each in _of_sentence(sentence, user_msg, turn):
             found.setdefault(each.content, each)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import date
+from datetime import date, datetime
 from typing import Any
 
 CONFLICT_OPEN = (
@@ -204,6 +204,16 @@ def _plain(value: Any) -> Any:
     if isinstance(value, list):
         return [_plain(inner) for inner in value]
     return str(value) if isinstance(value, date) else value
+
+
+def moment(stored: Any) -> datetime | None:
+    """The time in a property, None if it is none; without an offset it is of this system's zone, as a person writes
+    it."""
+    try:
+        found = datetime.fromisoformat(str(stored))
+        return found if found.tzinfo else found.astimezone()
+    except (ValueError, OverflowError, OSError):
+        return None
 
 
 def conflict_block(ours: list[str], theirs: list[str]) -> list[str]:

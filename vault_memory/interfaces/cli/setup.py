@@ -178,7 +178,7 @@ def pre_commit() -> None:
 @click.argument("theirs", type=click.Path(path_type=Path))
 @click.argument("name", metavar="PATH")
 def merge_driver(base: Path, ours: Path, theirs: Path, name: str) -> None:
-    """Merge two versions of USER.md into the file OURS; the exit code is 1 when a person must decide."""
+    """Merge two versions of USER.md or of a memory into the file OURS; the exit code is 1 when a person must decide."""
     from vault_memory.services.sync import merge_driver as merge
 
     if conflicts := merge(base, ours, theirs, PurePosixPath(name)):

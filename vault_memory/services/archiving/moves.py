@@ -123,7 +123,7 @@ def _is_moved(log: str, year: int, texts: Sequence[bytes], newest: Sequence[int 
 
 
 def _follow_notes(states: Sequence[_State], changes: Sequence[Sequence[FileDifference]]) -> None:
-    moves = [dict(_moved_notes(side)) for side in changes]
+    moves = [dict(_moved_notes(states[0].vault, side)) for side in changes]
     for path in dict.fromkeys(path for side in moves for path in side):
         places = [path, *(side.get(path, path) for side in moves)]
         texts = [state.read(place) for state, place in zip(states, places, strict=True)]
@@ -136,11 +136,11 @@ def _follow_notes(states: Sequence[_State], changes: Sequence[Sequence[FileDiffe
                 state.new[place] = _with_end(text, end)
 
 
-def _moved_notes(changes: Sequence[FileDifference]) -> Iterator[tuple[PurePosixPath, PurePosixPath]]:
-    """The notes of memories that have another path, known by the name of the file, and that path."""
+def _moved_notes(vault: Vault, changes: Sequence[FileDifference]) -> Iterator[tuple[PurePosixPath, PurePosixPath]]:
+    """The notes of memories that have another path, known by their ids, and that path."""
     notes = [each for each in changes if _is_memory(each.path)]
-    gone = {_name(each.path): each.path for each in notes if each.new is None}
-    come = {_name(each.path): each.path for each in notes if each.old is None}
+    gone = {_id(vault, each.path, each.old): each.path for each in notes if each.new is None}
+    come = {_id(vault, each.path, each.new): each.path for each in notes if each.old is None} if gone else {}
     yield from ((path, come[name]) for name, path in gone.items() if name in come)
 
 
@@ -149,8 +149,14 @@ def _is_memory(path: PurePosixPath) -> bool:
     return place is not None and layout.kind_of(place) == "memory"
 
 
-def _name(path: PurePosixPath) -> tuple[str, str]:
-    return layout.scope_of(path), memories.decode("", path.stem).id
+def _id(vault: Vault, path: PurePosixPath, blob: str | None) -> tuple[str, str]:
+    """Whose memory it is, and its id: the name of the file has it, unless a person has given it another one."""
+    named = memories.decode("", path.stem).id
+    try:
+        text = vault.history.stored(blob).read() if blob and named == path.stem else b""
+    except LargeObject:
+        text = b""
+    return layout.scope_of(path), memories.decode(text.decode("utf-8", "surrogateescape"), path.stem).id
 
 
 def _settled(

@@ -23,7 +23,8 @@ from vault_memory.adapters.history import Draft, FileChange
 from vault_memory.adapters.scan import walk
 from vault_memory.core import layout, reading, trailers
 from vault_memory.core.exports import super_happy_coder as records
-from vault_memory.core.notes import Turn, merge
+from vault_memory.core.merging import merge
+from vault_memory.core.notes import Turn
 from vault_memory.core.privacy import redact, secrets_added, without_private
 from vault_memory.core.profile import Profile
 from vault_memory.core.trailers import Trailers

@@ -19,7 +19,7 @@ from pathlib import PurePosixPath
 from vault_memory.adapters import scan
 from vault_memory.adapters.index import FileState, Index
 from vault_memory.adapters.scan import SourceStamp, Stamp
-from vault_memory.core import layout, memories
+from vault_memory.core import layout, memories, mistakes
 from vault_memory.core.notes import Document, Resume, document
 from vault_memory.errors import HistoryError, IndexUnusable
 from vault_memory.services.indexing import spaces
@@ -298,10 +298,11 @@ class _Run:
     def _document(self, source: str, content: scan.Content, resume: Resume | None = None) -> Document:
         kind = layout.kind_of(layout.Place(self.scope, source))
         found = document.read(source, kind, content.data, resume)
-        if kind != "memory" or found.problems:
+        if kind not in ("memory", "mistake") or found.problems:
             return found
-        body = "\n".join(chunk.text for chunk in found.chunks)
-        return replace(found, problems=memories.read(found.meta, body, PurePosixPath(source).stem).problems)
+        body, name = "\n".join(chunk.text for chunk in found.chunks), PurePosixPath(source).stem
+        problems = (memories if kind == "memory" else mistakes).read(found.meta, body, name).problems
+        return replace(found, problems=problems)
 
     def _append(self, source: str, content: scan.Content, state: FileState, before: FileState) -> bool:
         """Index the end of a file if only that has changed since `before`, as of a log; whether that was done."""

@@ -31,7 +31,17 @@ if TYPE_CHECKING:
         session,
         statistics,
     )
-    from vault_memory.services.memories.store import IMPORTANT, MemoryId, Stored, draft, remember, store, store_memory
+    from vault_memory.services.memories.store import (
+        IMPORTANT,
+        MemoryId,
+        Stored,
+        draft,
+        is_all_left_out,
+        public,
+        remember,
+        store,
+        store_memory,
+    )
 
 __all__ = [
     "Deletion",
@@ -55,6 +65,7 @@ __all__ = [
     "expire_memories",
     "forget_accesses",
     "forget_said",
+    "is_all_left_out",
     "keep_said",
     "list_memories",
     "make_lasting",
@@ -62,6 +73,7 @@ __all__ = [
     "note_accesses",
     "note_in_session",
     "prepare_deletion",
+    "public",
     "reinforce",
     "remember",
     "rename_accesses",
@@ -104,11 +116,13 @@ __getattr__ = lazy_exports(
         "edit_memory": "change",
         "expire_memories": "expire",
         "forget_accesses": "accesses",
+        "is_all_left_out": "store",
         "list_memories": "files",
         "memory_files": "files",
         "note_accesses": "accesses",
         "note_in_session": "statistics",
         "prepare_deletion": "delete",
+        "public": "store",
         "remember": "store",
         "rename_accesses": "accesses",
         "session": "statistics",

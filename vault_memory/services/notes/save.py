@@ -8,7 +8,8 @@ from vault_memory.adapters import files
 from vault_memory.adapters.files import ReadCache
 from vault_memory.adapters.history import Author, Draft, FileChange
 from vault_memory.core import layout
-from vault_memory.core.notes import merge, note
+from vault_memory.core.merging import merge
+from vault_memory.core.notes import note
 from vault_memory.core.privacy import redact
 from vault_memory.services.person_edits import edit_drafts
 from vault_memory.services.vault import Vault

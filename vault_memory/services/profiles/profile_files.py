@@ -225,7 +225,8 @@ class ProfileFiles:
         path = layout.user_dir(self.user_id) / layout.PROFILE
         reading.check_utf_8(path, before)
         if self.stored is None:
-            created = f"memory({self.user_id}): create {layout.PROFILE}"
+            subject = f"memory({self.user_id}): create {layout.PROFILE}"
+            created = trailers.render(subject, "", Trailers(user=self.user_id))
             drafts.append(Draft(created, author, (FileChange(path, None, before),)))
         found = versions(self.profile, changes)
         messages = [self._message(change, source, memory) for change in changes]
@@ -352,7 +353,9 @@ def change_profile(
                 drafts[-1] = replace(drafts[-1], changes=(*drafts[-1].changes, added))
             else:
                 keys = ", ".join(dict.fromkeys(item.key for item in evidence))
-                drafts.append(Draft(f"log({user_id}): {keys} {_what_happened(evidence)}", author, (added,)))
+                subject = f"log({user_id}): {keys} {_what_happened(evidence)}"
+                caused_by = Trailers(user=user_id, source=source or None, memory=memory or None)
+                drafts.append(Draft(trailers.render(subject, "", caused_by), author, (added,)))
         return Plan(list(changes), [replace(draft, made_at=at) for draft in drafts] if said_at else drafts)
 
     folder = layout.user_dir(user_id)

@@ -13,7 +13,7 @@ from typing import Any
 
 from vault_memory.adapters import files
 from vault_memory.adapters.embedding import OFFLINE
-from vault_memory.core import layout, reading
+from vault_memory.core import layout, mistakes, reading
 from vault_memory.core.chat import Cut, Section, escape, escape_line, prompt
 from vault_memory.core.diary import digest
 from vault_memory.core.profile import LANGUAGE, Profile
@@ -26,6 +26,7 @@ from vault_memory.services.notes import Skill, newest_turns
 from vault_memory.services.notes import skill as skill_named
 from vault_memory.services.profiles import profile_timezone
 from vault_memory.services.retrieval.prompt_memories import recall_for_prompt
+from vault_memory.services.retrieval.prompt_mistakes import mistakes_like
 from vault_memory.services.retrieval.recall import MIN_SHARED, Recalled
 from vault_memory.services.retrieval.search import (
     MAX_QUERY_CHARS,
@@ -62,7 +63,7 @@ TERMS_PER_HAN_WORD = 3
 TRUSTED_WEIGHT = 0.35
 """Vectors of a model with this weight or more are believed without shared words."""
 _CONTEXT = (("soul", str(layout.SOUL)), ("agents", str(layout.AGENTS)))
-_RECALLED = ("relevant-memories", "recalled-memories")
+_RECALLED = ("relevant-memories", "recalled-memories", "past-mistakes")
 _HEADING = "## "
 _EMPTY_FIELD = re.compile(r"[-*+] [^：:\n]+[：:]\s*")
 
@@ -118,6 +119,7 @@ def build_memory(vault: Vault, user_id: str, request: str, *, said: str = "", bu
         builder.add_profile()
         builder.add_activity()
         builder.add_recalled()
+        builder.add_mistakes()
         builder.add_memories()
         return builder.build_memory(budget)
 
@@ -147,6 +149,7 @@ def build_enhanced_prompt(
             builder.add_activity()
             builder.add_history()
             builder.add_recalled(skill if isinstance(skill, str) or skill is None else skill.name)
+            builder.add_mistakes()
             builder.add_memories()
             context_summary = context_summary or summary_of_the_last(vault, user_id)
     builder.add_summary(context_summary)
@@ -255,13 +258,27 @@ class _Builder:
         with suppress(Busy, Unwritable, ForeignFile):  # nobody has asked for them: that they lived on is not vital
             note_accesses(self._vault, self._user, [each.id for each in shown[:MAX_RECALLED]], once_a_day=True)
 
+    def add_mistakes(self) -> None:
+        """The mistakes that the request is about to repeat: how it is done rightly, and how they are prevented. The
+        caller has brought the index up to date (`add_recalled`)."""
+        pieces: list[str] = []
+        for each in mistakes_like(self._vault, self._user, self._request):
+            place = self._place(each.source, 1, self._length(each.source), None)
+            told = mistakes.told(each.mistake, prompt.locale_of(self._language))
+            pieces.append(f"[{escape_line(place)}] {escape(told)}")
+            self._passages.append(Passage("past-mistakes", place, each.score))
+            self._told.append(told)
+        self._sections.append(Section("past-mistakes", tuple(pieces)))
+
     def add_memories(self) -> None:
-        """Passages that bear on the request and are not in the prompt already."""
+        """Passages that bear on the request and are not in the prompt already. Of mistakes `add_mistakes` shows what is
+        to be shown."""
         query = SearchQuery(self._request, MAX_MEMORIES + SPARE_HITS, scope="all")
         result = find_passages(self._vault, self._user, query, self._vectors)
         self._degraded += [line for line in result.degraded if line not in self._degraded]
         asked = tokens.query_terms(self._request[:MAX_QUERY_CHARS]).search_terms
-        hits = [hit for hit in result.hits if self._bears(hit, asked) and not self._is_present(hit)][:MAX_MEMORIES]
+        found = [hit for hit in result.hits if hit.kind != "mistake" and not self._is_present(hit)]
+        hits = [hit for hit in found if self._bears(hit, asked)][:MAX_MEMORIES]
         places = [(hit.source, *hit.line_range, hit) for hit in hits]
         pieces = [
             f"[{escape_line(self._place(*place))}] {escape(hit.content)}"
@@ -304,6 +321,7 @@ class _Builder:
         """All sections without the request, within `budget` tokens."""
         sections, cut = prompt.fit(self._sections, budget)
         kept: dict[str, int] = {section.name: len(section.pieces) for section in sections}
+        sections = [self._introduced(each) if each.name == "past-mistakes" else each for each in sections]
         text = prompt.as_block(sections, self._language) if sections else ""
         return Memory(text, self._shown(kept), cut, self._degraded)
 
@@ -323,7 +341,8 @@ class _Builder:
     def _introduced(self, section: Section) -> Section:
         if section.name not in _RECALLED:
             return section
-        return Section(section.name, (prompt.recalled(self._language), *section.pieces))
+        says = prompt.past_mistakes if section.name == "past-mistakes" else prompt.recalled
+        return Section(section.name, (says(self._language), *section.pieces))
 
     def _add(self, name: Any, pieces: Sequence[str], places: Sequence[tuple[str, int, int, Hit | None]]) -> None:
         self._sections.append(Section(name, tuple(pieces)))

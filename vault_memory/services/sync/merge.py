@@ -30,7 +30,7 @@ from vault_memory.adapters.git import (
 )
 from vault_memory.adapters.history import ASSISTANT, Draft, FileChange
 from vault_memory.core import layout, trailers
-from vault_memory.core.notes import merge
+from vault_memory.core.merging import merge
 from vault_memory.errors import Changed, HistoryError, TooLarge, UsageError, in_command
 from vault_memory.services.sync.git_rules import filter_problem, filters_after, ignore_problem
 from vault_memory.services.sync.refusals import refusals

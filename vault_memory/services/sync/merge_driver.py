@@ -1,4 +1,5 @@
-"""The merge driver that `git merge` and `git pull` call for USER.md: it merges by key, not by line.
+"""The merge driver that `git merge` and `git pull` call for USER.md and the notes of memories: it merges by key, not by
+line.
 
 `.gitattributes` names the driver, and the repository's config says how to run it. Where vault-memory is not on the
 PATH, git merges the lines itself, with its usual markers.
@@ -9,7 +10,7 @@ from __future__ import annotations
 from pathlib import Path, PurePosixPath
 
 from vault_memory.adapters import files, git
-from vault_memory.core.notes import merge_profile
+from vault_memory.core.merging import merge
 
 _NAME = "merge.vault-memory-profile"
 _SETTINGS = {
@@ -38,10 +39,15 @@ def install_merge_driver(root: Path) -> None:
 
 def merge_driver(base: Path, ours: Path, theirs: Path, path: PurePosixPath) -> list[str]:
     """Merge into the file `ours`. Return a line about `path` if the person must decide something, else nothing."""
-    old, mine, other = ((files.read(file) or b"").decode("utf-8", "surrogateescape") for file in (base, ours, theirs))
+    old, mine, other = (files.read(file) or b"" for file in (base, ours, theirs))
     # Git passes no times, so the age of two values of one key, by which `vault-memory sync` decides, is not known here.
-    merged = merge_profile(old or None, mine, other)
+    merged = merge.merge_file(path, old or None, mine, other)
+    if merged is None:
+        return [f"{path} is not a note of a user: merge it yourself"]
     ours.write_bytes(merged.text.encode("utf-8", "surrogateescape"))
-    if not merged.conflicts:
-        return []
-    return [f"{path}: both sides changed the same lines: keep what is right, delete the 3 marks"]
+    lines = [
+        f"{path}: {each.key} is {each.kept} here and {each.older} there: keep what is right" for each in merged.clashes
+    ]
+    if merged.conflicts:
+        lines.append(f"{path}: both sides changed the same lines: keep what is right, delete the 3 marks")
+    return lines

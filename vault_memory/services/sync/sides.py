@@ -1,6 +1,6 @@
 """The two sides of a merge with a remote, and what comes of each file that they changed.
 
-Nobody's words are lost: texts are merged (`core.notes.merge`), and where that cannot be, one of them becomes a copy.
+Nobody's words are lost: texts are merged (`core.merging.merge`), and where that cannot be, one of them becomes a copy.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ from vault_memory.adapters.git import (
 )
 from vault_memory.adapters.history import ASSISTANT, Draft, FileChange, copy_beside
 from vault_memory.core import layout, reading, trailers
-from vault_memory.core.notes import Clash, Side, merge, note
+from vault_memory.core.merging import Clash, Side, merge
+from vault_memory.core.notes import note
 from vault_memory.core.profile import Profile
 from vault_memory.core.trailers import Trailers
 from vault_memory.errors import HistoryError, TooLarge
@@ -230,7 +231,13 @@ class Sides:
             return self._keep_both_files(path, on_disk or b"", other), []
         for first, last in note.conflicts_in(merged.text):
             self.notes.append(f"{path}: both sides changed the same lines; lines {first}-{last} hold both texts")
-        if not merged.clashes:
+        is_profile = path.name == layout.PROFILE
+        for clash in () if is_profile else merged.clashes:
+            self.notes.append(
+                f"{path}: both sides changed {clash.key}: {clash.kept or '(nothing)'} stays, the older "
+                f"{clash.older or '(nothing)'} is in git's history"
+            )
+        if not (is_profile and merged.clashes):
             is_gone = not merged.text and None in (mine, theirs)
             return [FileChange(path, on_disk, None if is_gone else to_disk(encode(merged.text)))], []
         # The older value must be in the history too: the merge commit holds it, and a commit of its own replaces it.
@@ -330,5 +337,5 @@ def _other_side(side: Side) -> Side:
 
 
 def encode(text: str) -> bytes:
-    """The bytes of a text as `core.notes.merge` decoded it."""
+    """The bytes of a text as `core.merging.merge` decoded it."""
     return text.encode("utf-8", "surrogateescape")

@@ -1,7 +1,8 @@
 """Merge three states of a file: what both sides began with, ours, and theirs. Nobody's words are lost.
 
 Where the sides changed different things there is nothing to decide: a profile is merged by key (`profile_merge`), a
-journal by entry (`journal_merge`), all other files by line (`line_merge`).
+journal by entry (`journal_merge`), a note by property and line (`property_merge`), all other files by line
+(`line_merge`).
 """
 
 from __future__ import annotations
@@ -10,18 +11,22 @@ from collections.abc import Set
 from pathlib import PurePosixPath
 
 from vault_memory.core import layout
-from vault_memory.core.notes import entries
-from vault_memory.core.notes.journal_merge import carry_entries, lead_of, merge_journal
-from vault_memory.core.notes.line_merge import (
+from vault_memory.core.merging import property_merge
+from vault_memory.core.merging.journal_merge import carry_entries, lead_of, merge_journal
+from vault_memory.core.merging.line_merge import (
     Merged,
+    Newer,
     carried_lines,
     common_lines,
     merge_jsonl,
-    merge_lines,
     split_lines,
 )
-from vault_memory.core.notes.matching import matches
-from vault_memory.core.notes.profile_merge import Newer, carry_values, merge_profile
+from vault_memory.core.merging.matching import matches
+from vault_memory.core.merging.profile_merge import carry_values, merge_profile
+from vault_memory.core.notes import entries
+
+RECORDS = ("memory", "entity", "mistake")
+"""The kinds of note that the product writes, with properties of its own."""
 
 
 def merge_file(
@@ -30,15 +35,20 @@ def merge_file(
     """Merge a file by its kind (`path` is vault-relative); None if it cannot be merged, so that both must be kept.
 
     `base` is None when both sides made the file. A side that has deleted it (None) has deleted all entries of a log,
-    and what the other has new is left, or no text; of any other file the outcome is None. `newer` decides between two
+    and what the other has new is left, or no text. A record that the other has only used (`property_merge.USES`) is
+    gone, too: no text; of any other file the outcome is None. `newer` decides between two
     values of one key; without it they become a conflict. Bytes that are not UTF-8 pass through (`surrogateescape`).
     """
     old, one, other = (
         None if data is None else data.decode("utf-8", "surrogateescape") for data in (base, ours, theirs)
     )
     place = layout.place_of(path)
+    kind = place and layout.kind_of(place)
     if one is None or other is None:
-        is_journal = place is not None and layout.kind_of(place) in entries.KINDS
+        is_journal = kind in entries.KINDS
+        left = other if one is None else one
+        if old is not None and left is not None and kind in RECORDS and property_merge.is_mere_use(old, left):
+            return Merged("")
         if old is None or not (is_journal or layout.is_feedback(path)):
             return None
         emptied = lead_of(old) if is_journal else ""
@@ -47,12 +57,13 @@ def merge_file(
         return Merged("") if merged.text.strip() == emptied.strip() else merged
     if path.suffix == ".jsonl":
         return merge_jsonl(old, one, other)
-    if place is None or path.suffix != ".md":
+    if path.suffix != ".md" or place is None:
         return None
-    kind = layout.kind_of(place)
     if kind == "profile":
         return merge_profile(old, one, other, newer)
-    return merge_journal(old, one, other) if kind in entries.KINDS else merge_lines(old, one, other)
+    if kind in entries.KINDS:
+        return merge_journal(old, one, other)
+    return property_merge.merge_note(old, one, other, newer, has_uses=kind in RECORDS)
 
 
 def with_entries_of(other: bytes, text: bytes) -> bytes:

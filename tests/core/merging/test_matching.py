@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.pace import assert_in_proportion
-from vault_memory.core.notes.journal_merge import merge_journal
-from vault_memory.core.notes.line_merge import merge_jsonl, merge_lines
-from vault_memory.core.notes.matching import matches
+from vault_memory.core.merging.journal_merge import merge_journal
+from vault_memory.core.merging.line_merge import merge_jsonl, merge_lines
+from vault_memory.core.merging.matching import matches
 
 texts = st.lists(st.sampled_from("abcdefgh"), max_size=40) | st.lists(st.integers(0, 300).map(str), max_size=300)
 

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
 
+from vault_memory.core.merging.line_merge import Merged, carried_lines, common_lines, merge_lines, split_lines
 from vault_memory.core.notes import entries
-from vault_memory.core.notes.line_merge import Merged, carried_lines, common_lines, merge_lines, split_lines
 
 _TIME = re.compile(r"(?:## |- )((?:\d{4}-\d\d-\d\d )?\d\d:\d\d)\b", re.ASCII)
 _FACT = re.compile(f"{entries.CAME}|{entries.PART}")

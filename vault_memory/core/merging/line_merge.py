@@ -9,20 +9,23 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
 from vault_memory.core import reading
+from vault_memory.core.merging.matching import ends, matches
 from vault_memory.core.notes import note
-from vault_memory.core.notes.matching import ends, matches
 
 Side = Literal["ours", "theirs"]
+Newer = Callable[[str], Side]
+"""Which side changed a key of the profile, or a property of a note, last."""
 
 
 @dataclass(frozen=True)
 class Clash:
-    """A key of the profile that both sides changed: the newer side's value is kept, the older side's is replaced."""
+    """A key of the profile, or a property of a note, that both sides changed: the newer side's value is kept, the older
+    side's is replaced."""
 
     key: str
     kept: str

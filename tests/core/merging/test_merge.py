@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from vault_memory.core.merging.journal_merge import merge_journal
+from vault_memory.core.merging.line_merge import Clash, Merged, Newer, Side, merge_jsonl, merge_lines
+from vault_memory.core.merging.merge import merge_file, with_entries_of
+from vault_memory.core.merging.profile_merge import carry_values, merge_profile
 from vault_memory.core.notes import note
-from vault_memory.core.notes.journal_merge import merge_journal
-from vault_memory.core.notes.line_merge import Clash, Merged, Side, merge_jsonl, merge_lines
-from vault_memory.core.notes.merge import merge_file, with_entries_of
-from vault_memory.core.notes.profile_merge import Newer, carry_values, merge_profile
 from vault_memory.core.profile.fields import FIELDS
 from vault_memory.core.profile.profile import Profile, new_profile
 

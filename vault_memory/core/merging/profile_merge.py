@@ -5,13 +5,13 @@ The fields' lines become marks, which no longer differ when the lines around the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from vault_memory.core.notes.line_merge import (
+from vault_memory.core.merging.line_merge import (
     Clash,
     Merged,
-    Side,
+    Newer,
     base_lines,
     carried_lines,
     merged_lines,
@@ -19,9 +19,6 @@ from vault_memory.core.notes.line_merge import (
 )
 from vault_memory.core.profile import FIELDS, NOTE, FieldLine, Item, Profile
 from vault_memory.core.text import comparable
-
-Newer = Callable[[str], Side]
-"""Which side changed a key of the profile last."""
 
 
 def merge_profile(base: str | None, ours: str, theirs: str, newer: Newer | None = None) -> Merged:

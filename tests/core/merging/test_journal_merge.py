@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 
 from tests.pace import assert_in_proportion
 from vault_memory.core.diary import daily
-from vault_memory.core.notes import carry_over, note
+from vault_memory.core.merging import carry_over
+from vault_memory.core.merging.journal_merge import merge_journal
+from vault_memory.core.notes import note
 from vault_memory.core.notes.entries import appended, conversation_in, request_in
-from vault_memory.core.notes.journal_merge import merge_journal
 
 TITLE = daily.title(date(2026, 1, 30))
 DAILY = PurePosixPath("memory/alice/daily/2026-01-30.md")

@@ -1,0 +1,1 @@
+"""The commands for what is kept as notes: typed memories and mistakes."""
