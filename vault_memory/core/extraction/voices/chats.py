@@ -153,6 +153,8 @@ def _has_form(lines: Lines, at: int, headed: re.Match[str] | None, are_headed: b
         is_marked = bool(found["sign"].strip(" ") or _DATED.search(found["stamp"]) or "[" in found["stamp"])
         return is_marked and bool(name) and len(name.split()) <= MOST_WORDS_OF_A_NAME and not is_spoken(name.lower())
     if headed and (not written[headed.end() :].strip() or written[: headed.end()].rstrip().endswith((":", "："))):
-        return bool(headed["sign"].strip() or _DATED.search(headed["stamp"])) or are_headed
+        is_marked = are_headed or bool(headed["sign"].strip() or _DATED.search(headed["stamp"]))
+        name = lines[at].folded[slice(*headed.span("name"))]
+        return is_marked or is_person(lines, name) or lines.is_all("speaker.given", name)
     following = lines[at + 1].written if at + 1 < len(lines) else ""
     return _WHOLE_NAME.match(written.strip()) is not None and _ONLY_STAMP.match(following) is not None

@@ -99,6 +99,16 @@ def is_mail_head(lines: Lines, at: int) -> bool:
     return found is not None and lines.is_all("mail.heads", found["name"].strip())
 
 
+def begins_a_mail(lines: Lines, at: int) -> bool:
+    """Whether the head of a mail begins in a line: two lines of it, or who sends it, first in a paragraph."""
+    if not is_mail_head(lines, at) or at + 1 == len(lines):
+        return False
+    is_first = at == 0 or lines[at - 1].is_break
+    return is_mail_head(lines, at + 1) or (
+        is_first and lines.begins("mail.first", lines[at].folded.strip()) is not None
+    )
+
+
 def cuts(lines: Lines, at: int) -> bool:
     """Whether a line says that a forwarded mail begins behind it."""
     folded = lines[at].folded

@@ -39,6 +39,7 @@ _SHORT = lazily(
     r"|comment|message)(?![a-z])|passage below|sentences? below|make this [a-z]+$|[这下](?:一?[段句则]|面)"
 )
 _ASKS = lazily(r"\W*(?:what|which|who|how|why|where|does|do|is|are|can|could)(?![a-z])")
+_ASKS_WHETHER = lazily(r"\W*(?:is|are|does)(?![a-z])")
 _POLITE = lazily(
     r"(?:[\s,]|please|pls|(?:can|could|would|will) you|help me(?: to)?|now|then|and|ok|next|[请先再你能]|麻烦|可以)*"
 )
@@ -88,6 +89,7 @@ def opens_a_text(lines: Lines, before: str, *, is_dash: bool) -> bool:
     if lines.says("text.own", before):
         return False
     is_asked = _RIGHT_BEHIND.search(before) is not None and (_works(lines, before) or _ASKS.match(before) is not None)
+    is_asked = is_asked or _ASKS_WHETHER.match(before) is not None
     if (is_next or (is_asked and not _OURS.search(before))) and not _MY_RULE.search(before):
         return True
     return _names_a_text(lines, clause) or _reports(lines, clause)

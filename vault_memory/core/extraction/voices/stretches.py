@@ -47,7 +47,8 @@ class _Walk:
             yield 0, lines[before - 1].end
             at = before
         while at < len(lines):
-            found = None if lines[at].is_break else self._begins(at)
+            is_plain = lines[at].is_break or (lines[at].is_code and not self._speakers[at])
+            found = None if is_plain else self._begins(at)
             if found is None:
                 at += 1
                 continue
@@ -60,8 +61,7 @@ class _Walk:
         lines, line = self._lines, self._lines[at]
         if letters.is_quoted(lines, at):
             return line.start, at + 1
-        is_head = letters.is_mail_head(lines, at)
-        if letters.cuts(lines, at) or (is_head and at + 1 < len(lines) and letters.is_mail_head(lines, at + 1)):
+        if letters.cuts(lines, at) or letters.begins_a_mail(lines, at):
             return line.start, self._end_of_letter(at)
         if self._speakers[at]:
             return line.start, self._end_of_chat(at)
