@@ -47,8 +47,8 @@ class _Walk:
             yield 0, lines[before - 1].end
             at = before
         while at < len(lines):
-            is_plain = lines[at].is_break or (lines[at].is_code and not self._speakers[at])
-            found = None if is_plain else self._begins(at)
+            is_code = lines[at].is_code and not (self._speakers[at] or letters.cuts(lines, at))
+            found = None if lines[at].is_break or is_code else self._begins(at)
             if found is None:
                 at += 1
                 continue
