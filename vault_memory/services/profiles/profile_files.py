@@ -38,7 +38,7 @@ from vault_memory.core.profile import (
     versions,
     with_replaced,
 )
-from vault_memory.core.text import comparable, same, script_of
+from vault_memory.core.text import comparable, fold, same, script_of
 from vault_memory.core.trailers import Trailers
 from vault_memory.errors import TooLarge
 from vault_memory.services.profiles.evidence import all_evidence
@@ -374,6 +374,25 @@ def profile_timezone(vault: Vault, user_id: str) -> str | None:
         stored = files.read(vault.path(user_id, layout.PROFILE))
         return _timezone_in(Profile.decode(stored)) if stored else None
     return None
+
+
+def goes_by(vault: Vault, user_id: str, name: str) -> bool:
+    """Whether a name that a client gives who speaks is this user's: the id, a name from `[identities]`, or the name in
+    the profile; or nobody's, as it only says that a person speaks («user»). Case, blanks and signs do not matter."""
+    names = [user_id, *(other for other, user in vault.config.identities.items() if user == user_id), *_NOBODYS]
+    if _bare(name) in {"", *map(_bare, names)}:
+        return True
+    with suppress(TooLarge):
+        stored = files.read(vault.path(user_id, layout.PROFILE))
+        return bool(stored) and _bare(str(Profile.decode(stored or b"").get("display_name") or "")) == _bare(name)
+    return False
+
+
+_NOBODYS = ("user", "human", "me", "you")
+
+
+def _bare(name: str) -> str:
+    return "".join(char for char in fold(name) if char.isalnum())
 
 
 def _timezone_in(profile: Profile) -> str | None:
