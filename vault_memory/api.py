@@ -25,7 +25,7 @@ from vault_memory.core.mistakes import Mistake
 from vault_memory.core.payload import normalized
 from vault_memory.core.profile import Change
 from vault_memory.errors import EndpointError, InvalidId, NotAVault
-from vault_memory.services import distilling, memories, mistakes, profiles, retrieval, turns
+from vault_memory.services import buddy, distilling, graph, memories, mistakes, profiles, retrieval, turns
 from vault_memory.services.indexing import Report, embed, reconcile
 from vault_memory.services.notes import Skill, newest_turns, record_files
 from vault_memory.services.retrieval import Mode, Prompt, SearchQuery, SearchResult
@@ -208,6 +208,15 @@ recall_memory = _vault_optional(retrieval.recall_memory)
 memory_stats = _vault_optional(memories.statistics)
 prepare_deletion = _vault_optional(memories.prepare_deletion)
 delete_memories = _vault_optional(memories.delete_memories)
+create_entity = _vault_optional(graph.create_entity)
+create_relation = _vault_optional(graph.create_relation)
+add_observation = _vault_optional(graph.add_observation)
+search_entities = _vault_optional(graph.search_entities)
+list_entities = _vault_optional(graph.list_entities)
+get_entity = _vault_optional(graph.get_entity)
+graph_neighbours = _vault_optional(graph.neighbours)
+graph_path = _vault_optional(graph.find_path)
+export_graph = _vault_optional(graph.draw_graph)
 record_mistake = _vault_optional(mistakes.record_mistake)
 get_mistake_patterns = _vault_optional(mistakes.get_mistake_patterns)
 ask_ai = _vault_optional(retrieval.ask_ai)
@@ -215,6 +224,20 @@ extract_from_conversation = _vault_optional(distilling.extract_from_conversation
 end_conversation = _vault_optional(distilling.end_conversation)
 context_summary = _vault_optional(distilling.context_summary)
 consolidate_to_profile = _vault_optional(distilling.consolidate_to_profile)
+
+buddy_add_memory = _vault_optional(buddy.buddy_add_memory)
+buddy_ask_ai = _vault_optional(buddy.buddy_ask_ai)
+buddy_config = _vault_optional(buddy.buddy_config)
+buddy_create_entity = _vault_optional(buddy.buddy_create_entity)
+buddy_create_relation = _vault_optional(buddy.buddy_create_relation)
+buddy_delete_memory = _vault_optional(buddy.buddy_delete_memory)
+buddy_do = _vault_optional(buddy.buddy_do)
+buddy_get_mistake_patterns = _vault_optional(buddy.buddy_get_mistake_patterns)
+buddy_record_mistake = _vault_optional(buddy.buddy_record_mistake)
+buddy_remember = _vault_optional(buddy.buddy_remember)
+buddy_remember_recent = _vault_optional(buddy.buddy_remember_recent)
+buddy_remember_stats = _vault_optional(buddy.buddy_remember_stats)
+buddy_search_entities = _vault_optional(buddy.buddy_search_entities)
 
 
 class PreferenceExtractor:

@@ -230,6 +230,12 @@ class Config:
         True, "keep the likes, facts and decisions that are said in conversation, unasked, as memories of 7 days"
     )
 
+    graph_missing_entity: str = _field(
+        "stub",
+        "a relation to an entity that is not there: stub makes it, without a type; refuse stores nothing",
+        choices=("stub", "refuse"),
+    )
+
     schedule: dict[str, str] = _field(
         {},
         "when jobs run, by name: 03:00, an interval such as 15m, or off; see docs/daemon.md",
@@ -443,7 +449,20 @@ _FORMER_KEYS = {"git.conversations"}
 _FIELDS = {field.name: field for field in dataclasses.fields(Config) if field.metadata}
 _TYPES = get_type_hints(Config)
 # Each key of these tables is a setting; any other table is the value of one setting.
-_TABLES = ("git", "llm", "archive", "memories", "watch", "embedding", "search", "prompt", "serve", "upstream", "proxy")
+_TABLES = (
+    "git",
+    "llm",
+    "archive",
+    "memories",
+    "graph",
+    "watch",
+    "embedding",
+    "search",
+    "prompt",
+    "serve",
+    "upstream",
+    "proxy",
+)
 _MAX_FILE_BYTES = 4 * reading.MAX_TOML_CHARS
 _SENSITIVE = [name for name, field in _FIELDS.items() if field.metadata["sensitive"]]
 _KEYS = {name: name.replace("_", ".", 1) if name.split("_")[0] in _TABLES else name for name in _FIELDS}

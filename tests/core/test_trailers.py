@@ -61,7 +61,7 @@ def test_the_keys_are_a_promise() -> None:
     assert list(KEYS.values()) == [
         *("Vault-User", "Vault-Key", "Vault-Op", "Vault-Old", "Vault-New", "Vault-Strength", "Vault-Source"),
         *("Vault-Undoes", "Vault-Conflict", "Vault-Restores", "Vault-Renamed-From", "Vault-Turn"),
-        *("Vault-Memory", "Vault-Mistake"),
+        *("Vault-Entity", "Vault-Memory", "Vault-Mistake"),
     ]
 
 

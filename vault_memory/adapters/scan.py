@@ -107,6 +107,22 @@ def look(root: Path, scope: str, sources: Iterable[str]) -> Scan:
     return found
 
 
+def listed(root: Path, scope: str, name: str) -> Scan:
+    """The files of one folder of a scope, not those of folders in it. One that is not there is empty, and so is a link
+    in its place."""
+    found = Scan()
+    base = _folder(root, scope)
+    if base is not None and not (base / name).is_symlink():
+        try:
+            _list(found, f"{os.path.realpath(base)}/{name}", f"{name}/", scope)
+        except (FileNotFoundError, NotADirectoryError):
+            pass
+        except OSError as error:
+            found.unseen.append(name)
+            _cannot(found, name, _NO_STAMP, f"the folder cannot be listed: {error.strerror}")
+    return found
+
+
 def read(root: Path, scope: str, source: str, limit: int) -> Content:
     """Read at most `limit` bytes of a regular file, or of a day that is in the archive. Raises `OSError` when it cannot
     be read."""

@@ -247,6 +247,11 @@ def is_temporary(name: str) -> bool:
     return _TEMPORARY().fullmatch(name) is not None
 
 
+def is_device(name: str) -> bool:
+    """Whether Windows takes a file or folder of that name, with any ending, for a device."""
+    return name.split(".")[0].strip().lower() in _WINDOWS_DEVICES
+
+
 def is_index(name: str) -> bool:
     """Whether a file of that name in a user's folder is the index, or what SQLite keeps beside it."""
     return name.startswith(INDEX_FILE)
@@ -258,7 +263,7 @@ def check_user_id(user_id: str) -> str:
         raise InvalidId(
             f"user id {user_id!r} is not valid: use 1 to 64 letters, digits, '.', '_' or '-', not starting with '.'"
         )
-    if user_id.split(".")[0].lower() in _WINDOWS_DEVICES or user_id.endswith("."):
+    if is_device(user_id) or user_id.endswith("."):
         raise InvalidId(f"user id {user_id!r} cannot be a folder name on Windows: choose another")
     if is_temporary(user_id) or is_private(PurePosixPath(MEMORY_DIR, user_id, PROFILE)):
         raise InvalidId(

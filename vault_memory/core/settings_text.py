@@ -11,7 +11,7 @@ from vault_memory.core import reading
 
 
 def with_values(text: str, table: str, values: Mapping[str, Any]) -> str:
-    """`text` with these values of `table`: texts, or lists of tables of texts.
+    """`text` with these values of `table`: texts, numbers, truth values, or lists of tables of texts.
 
     A key that is there keeps its place and the comment behind it; a new one follows the line that shows its default in
     a comment, else the table's header. Raises `ValueError` for what is no TOML, and for a table in another form than
@@ -68,8 +68,8 @@ def _table(text: str) -> dict[str, Any] | None:
         return None
 
 
-def _toml(value: str | list[dict[str, str]]) -> str:
-    if isinstance(value, str):
-        return json.dumps(value, ensure_ascii=False)  # a text of JSON is one of TOML
+def _toml(value: str | float | list[dict[str, str]]) -> str:
+    if isinstance(value, (str, bool, int, float)):
+        return json.dumps(value, ensure_ascii=False)  # such a value of JSON is one of TOML
     tables = (", ".join(f"{key} = {_toml(inner)}" for key, inner in table.items()) for table in value)
     return "[" + ", ".join(f"{{ {table} }}" for table in tables) + "]"

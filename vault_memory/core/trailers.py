@@ -27,7 +27,8 @@ _BREAKS = re.compile(r"[\s\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]+")
 
 @dataclass(frozen=True)
 class Trailers:
-    """The trailers of our commits, in the order in which they are written; None leaves one out.
+    """The trailers of our commits, in the order in which they are written; None leaves one out. `entity` is the id of
+    the entity of the graph whose note a commit changes.
 
     `user` to `strength` describe one change of one preference. `source` is the line of the turn that caused it. The
     next three are commits: `undoes` was taken back, `conflict` lost against the newer value, `restores` has the file's
@@ -48,6 +49,7 @@ class Trailers:
     restores: str | None = None
     renamed_from: str | None = None
     turn: str | None = None
+    entity: str | None = None
     memory: str | None = None
     mistake: str | None = None
 

@@ -45,6 +45,9 @@ _FORMER = {
 """Rule → the one for every folder that an older version wrote; where that stands, nothing is missing."""
 
 _FORMER_TABLES = {
+    "7edcdf431e75aa86593818f6a51294bed9085c6f6f5f324daecee369d3ba194e",
+    "74d82bcb3d392dd60e854809741553c766e623d54a31e9fd1666f4b3ff4782b9",
+    "5a003c7fe7acef56ba8ec4269a1c93abf9d7d66a36590ad0512ebf57d18d789e",
     "793b68b275781a8aa3580704e3b00c2d077307f179d9a8ab141e870f06894f35",
     "c8965d82a155cfc17486c0d014ac4bfd35976dbd2ba9dc5049c1a6cc7b8a0f22",
     "274c9c2fcd34e8c5d83f2eb5ea8b911bd7a7915d54210291d1c0580aa1398ed3",

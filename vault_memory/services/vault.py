@@ -125,6 +125,8 @@ class Vault:
     chats: ChatsInProgress = field(default_factory=ChatsInProgress, init=False, repr=False, compare=False)
     recalled: dict[Any, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
     """What `services.retrieval` has recalled for prompts lately."""
+    graphs: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
+    """The graphs that `services.graph` has read, by user."""
     _indexes: dict[str, Index] = field(default_factory=dict, init=False, repr=False, compare=False)
     _former_embedders: dict[str, Embedder] = field(default_factory=dict, init=False, repr=False, compare=False)
     _indexing: WeakValueDictionary[str, threading.Lock] = field(

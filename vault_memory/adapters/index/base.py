@@ -68,6 +68,16 @@ class MemoryRow(NamedTuple):
         return self.until is None or self.until > at
 
 
+class MemoryText(NamedTuple):
+    """What the index holds of a memory's words: title, tags and content. Of a long one (not `is_whole`) the content is
+    in pieces, between which something may lie."""
+
+    source: str
+    type: str
+    text: str
+    is_whole: bool
+
+
 class Traces(NamedTuple):
     """What of some files stands in an index: the ids of their chunks. An id is never used again."""
 
@@ -220,6 +230,10 @@ class Index(Protocol):
 
     def latest_memories(self, at: float, limit: int) -> list[MemoryRow]:
         """The newest memories that are not past then, the newest first."""
+        ...
+
+    def memory_texts(self, at: float) -> list[MemoryText]:
+        """The words of the memories that are not past then, the newest first."""
         ...
 
     def alike_memories(self, sketch: Sequence[int], at: float, limit: int) -> list[MemoryRow]:

@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 
 import apsw
 
-from vault_memory.adapters.index.base import MemoryRow
+from vault_memory.adapters.index.base import MemoryRow, MemoryText
 from vault_memory.adapters.index.database import rows, value
 from vault_memory.core.layout import ARCHIVE_DIR
 from vault_memory.core.memorable import topics_of
@@ -79,6 +79,17 @@ def latest(db: apsw.Connection, at: float, limit: int) -> list[MemoryRow]:
     """See `Index.latest_memories`."""
     sql = f"{_FOUND} WHERE {_ACTIVE} ORDER BY created DESC, source DESC LIMIT ?"
     return [MemoryRow(*row) for row in rows(db, sql, (at, limit))]
+
+
+def texts(db: apsw.Connection, at: float) -> list[MemoryText]:
+    """See `Index.memory_texts`."""
+    words = "title || char(10) || files.tags || char(10) || group_concat(coalesce(text, ''), char(10))"
+    joined = "memories JOIN files USING(file_id) LEFT JOIN chunks USING(file_id)"
+    sql = (
+        f"SELECT source, type, {words}, count(*) FROM {joined}"
+        f" WHERE {_ACTIVE} GROUP BY file_id ORDER BY created DESC, source DESC"
+    )
+    return [MemoryText(source, kind, text, count == 1) for source, kind, text, count in rows(db, sql, (at,))]
 
 
 def alike(db: apsw.Connection, numbers: Sequence[int], at: float, limit: int) -> list[MemoryRow]:

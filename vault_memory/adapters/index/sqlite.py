@@ -16,7 +16,7 @@ import apsw
 
 from vault_memory.adapters.embedding import HTTP, OFFLINE, Embedder, Vector
 from vault_memory.adapters.index import database, judging, memories, removal, vectors, words
-from vault_memory.adapters.index.base import FileState, MemoryRow, Remains, Space, Stats, Traces
+from vault_memory.adapters.index.base import FileState, MemoryRow, MemoryText, Remains, Space, Stats, Traces
 from vault_memory.adapters.index.database import Refuse, rows, value
 from vault_memory.adapters.index.outgoing import OutgoingTexts
 from vault_memory.adapters.scan import Stamp
@@ -309,6 +309,10 @@ class SqliteIndex:
     def latest_memories(self, at: float, limit: int) -> list[MemoryRow]:
         with self._open() as db:
             return memories.latest(db, at, limit)
+
+    def memory_texts(self, at: float) -> list[MemoryText]:
+        with self._open() as db:
+            return memories.texts(db, at)
 
     def alike_memories(self, sketch: Sequence[int], at: float, limit: int) -> list[MemoryRow]:
         with self._open() as db:

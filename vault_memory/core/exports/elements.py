@@ -21,9 +21,9 @@ class Damaged(Exception):
     """A list is cut, or no JSON from some place on; what stands before it was read. The message says where."""
 
 
-def elements(pieces: Iterable[bytes]) -> Iterator[Any]:
+def elements(pieces: Iterable[bytes], noun: str = "conversation") -> Iterator[Any]:
     """Each element of a list in JSON (UTF-8), which comes in pieces; values that stand in no list count as its
-    elements.
+    elements. Messages call each a `noun`.
 
     Raises `Damaged` after the last element that is whole. About twice the longest element is in memory at a time.
     """
@@ -36,7 +36,7 @@ def elements(pieces: Iterable[bytes]) -> Iterator[Any]:
             if more := next(texts, None):
                 text, at = more, 0
             elif more is None and is_list:
-                raise Damaged(f"it ends in the middle, behind conversation {count}")
+                raise Damaged(f"it ends in the middle, behind {noun} {count}")
             elif more is None:
                 return
         elif text[at] == "[" and not count and not is_list:
@@ -44,7 +44,7 @@ def elements(pieces: Iterable[bytes]) -> Iterator[Any]:
         elif text[at] == "]" and is_list:
             return
         else:
-            text, value, at = _whole(text, at, texts, count + 1)
+            text, value, at = _whole(text, at, texts, f"{noun} {count + 1}")
             count += 1
             yield value
 
@@ -54,7 +54,7 @@ def _end_of_blank(text: str, at: int) -> int:
     return found.end() if found else at
 
 
-def _whole(text: str, at: int, texts: Iterator[str], number: int) -> tuple[str, Any, int]:
+def _whole(text: str, at: int, texts: Iterator[str], named: str) -> tuple[str, Any, int]:
     """(text, value, its end) of the value at a place of a text, after reading as much of `texts` as it needs.
 
     Each attempt has twice as much to read as the one before: an attempt for each piece would take the square of its
@@ -66,12 +66,12 @@ def _whole(text: str, at: int, texts: Iterator[str], number: int) -> tuple[str, 
             return text, *_DECODER.raw_decode(text, at)
         except json.JSONDecodeError as error:
             if is_all:
-                raise Damaged(f"it is cut or damaged in conversation {number}") from error
+                raise Damaged(f"it is cut or damaged in {named}") from error
         except (ValueError, RecursionError) as error:  # a number of thousands of digits, lists without end
-            raise Damaged(f"conversation {number} is no JSON that can be read") from error
+            raise Damaged(f"{named} is no JSON that can be read") from error
         parts, wanted, at = [text[at:]], len(text) - at, 0
         if wanted > MAX_ELEMENT_CHARS:
-            raise Damaged(f"conversation {number} has no end within {MAX_ELEMENT_CHARS:,} characters")
+            raise Damaged(f"{named} has no end within {MAX_ELEMENT_CHARS:,} characters")
         while wanted > 0 and not is_all:
             more = next(texts, None)
             is_all = more is None

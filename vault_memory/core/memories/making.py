@@ -73,7 +73,7 @@ def new_memory(
         importance=importance,
         ttl_days=ttl_days,
     )
-    if decode(encode(made)).metadata != made.metadata:
+    if made.metadata and decode(encode(made)).metadata != made.metadata:
         raise UsageError("metadata holds control characters, or a number such as nan, which no property keeps as it is")
     return made
 

@@ -180,6 +180,7 @@ def _markdown(source: str, kind: str, data: bytes, text: str, problems: list[str
         chunks.append(Chunk(1, len(reading.lines(text)), "", "", ()))
     title = (
         (resume.title if resume else parsed.title)
+        or (PurePosixPath(source).stem if kind == "entity" else "")  # its headings are the same in all
         or next((span.sections[0].heading[0] for span in spans if span.sections[0].heading), "")
         or PurePosixPath(source).stem
     )

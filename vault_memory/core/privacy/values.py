@@ -33,6 +33,8 @@ def is_secret(kind: str, said: Said) -> bool:
     """Whether a value announced as this kind is one."""
     if "[redacted" in said.value or "redacted:" in said.value:
         return False
+    if said.value.startswith("%%") and _OUR_COMMENT.match(said.value + said.rest):
+        return False
     if said.how not in ("shell", "option"):
         return _CHECKS[kind](said)
     if said.how == "option" and _WORD.fullmatch(said.value) and not is_random_letters(said.value):
@@ -42,6 +44,9 @@ def is_secret(kind: str, said: Said) -> bool:
         return _key(said) or _password(said)  # --token=hunter2x9
     return _CHECKS[kind](said) or (_CHECKS[kind] is _password and _is_odd_word(said.value))
 
+
+_OUR_COMMENT = lazily(r"%%[a-z]{2,20}_\d{12,14}_[0-9a-z]{1,12} \d{4}-\d\d-\d\d(?:T[\d:.+\-Z]+)?%%")
+"""Id and time of a relation, which stand behind its description or link in the note of an entity."""
 
 _WORD = lazily(r"(?:[A-Z]?[a-z]+|[A-Z]+)[.,;:!?]?")
 

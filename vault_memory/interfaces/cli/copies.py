@@ -45,17 +45,56 @@ def rename(context: Context, old: str, new: str) -> None:
     echo(f"{old} is now {new}")
 
 
-@click.command()
-@click.option("--user", "user_id", metavar="ID", required=True, help="Whose files.")
-@click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
+class _Export(click.Group):
+    """A group of which `files` is meant where no other command is named: `export --user ID DIR`."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        is_named = bool(args) and (args[0] in self.commands or args[0] in ctx.help_option_names)
+        return super().parse_args(ctx, args if is_named else ["files", *args])
+
+
+_exported_user = click.option("--user", "user_id", metavar="ID", required=True, help="Whose files.")
+_folder = click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
+
+
+@click.group(cls=_Export)
+def export() -> None:
+    """Copy one user's files into a folder, or write them as another program has them.
+
+    `export --user ID DIR` is `export files --user ID DIR`.
+    """
+
+
+@export.command("files", short_help="Copy one user's files into a folder.")
+@_exported_user
+@_folder
 @pass_context
-def export(context: Context, user_id: str, folder: Path) -> None:
+def export_files(context: Context, user_id: str, folder: Path) -> None:
     """Copy one user's files, with conversations, into the new folder DIR."""
     from vault_memory.services.admin import export as copy
 
     vault, user_id = context.open_for(user_id)
     count = copy(vault, user_id, folder, on_left_out=lambda line: echo(line, err=True))
     echo(f"{plural(count, 'file')} copied to {folder}")
+
+
+@export.command("code-buddy", short_help="Write what Code Buddy reads into a folder.")
+@_exported_user
+@_folder
+@pass_context
+def export_code_buddy(context: Context, user_id: str, folder: Path) -> None:
+    """Write memories, entities, relations and mistakes as Code Buddy reads them, into the new folder DIR.
+
+    Past memories are left out, and so is the key of the language model.
+    """
+    from vault_memory.services.buddy import export_code_buddy as write
+
+    vault, user_id = context.open_for(user_id)
+    done = write(vault, user_id, folder)
+    for name, count in done.counts.items():
+        echo(f"{name}: {plural(count, 'record')}")
+    for line in done.remarks:
+        echo(f"  {line}", err=True)
 
 
 @click.command()

@@ -1,4 +1,4 @@
-"""`import chatgpt|claude|super-happy-coder`: take in what other programs keep of conversations."""
+"""`import chatgpt|claude|super-happy-coder|code-buddy`: take in what other programs keep."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from vault_memory.interfaces.cli import Context, echo, echo_over, pass_context, 
 from vault_memory.services.vault import Vault
 
 if TYPE_CHECKING:
-    from vault_memory.services.importing import Imported, ImportedStudent
+    from vault_memory.services.importing import Imported, ImportedCodeBuddy, ImportedStudent
 
 LINE_INTERVAL_S = 10.0
 """Between two lines of progress where there is no terminal; there they are shown over each other, oftener."""
@@ -27,19 +27,21 @@ MAX_LEFT = 10
 
 @click.group("import")
 def import_() -> None:
-    """Take in what other programs keep of conversations. Run it again at any time: nothing is added twice."""
+    """Take in what other programs keep. Run it again at any time: nothing is added twice."""
+
+
+_dry_run = click.option("--dry-run", is_flag=True, help="Only count what would be added, and write nothing.")
 
 
 def _common(command: Callable[..., None]) -> Callable[..., None]:
-    """The options of every import."""
+    """The options of every import of conversations."""
     learn = click.option(
         "--learn/--no-learn",
         default=False,
         show_default=True,
         help="Learn preferences and memories from the old turns, too.",
     )
-    dry_run = click.option("--dry-run", is_flag=True, help="Only count what would be added, and write nothing.")
-    return learn(dry_run(command))
+    return learn(_dry_run(command))
 
 
 def _export(name: str, title: str) -> None:
@@ -117,6 +119,48 @@ def super_happy_coder(context: Context, students: Sequence[str], learn: bool, dr
         raise SystemExit(1)
 
 
+@import_.command("code-buddy", short_help="Import the memories, graph and mistakes of Code Buddy.")
+@click.option("--user", "user_id", metavar="ID", required=True, help="Whose they are.")
+@_dry_run
+@click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
+@pass_context
+def code_buddy(context: Context, user_id: str, dry_run: bool, folder: Path) -> None:
+    """Import what Code Buddy keeps of a project: memories, entities, relations, mistakes and settings.
+
+    DIR is its folder .opencode/code-buddy, or the project. What is here already stays as it is, and settings that this
+    vault has. Nothing in DIR is changed, and the key in its config.json is not taken.
+    """
+    from vault_memory.services.importing import import_code_buddy
+
+    vault, user_id = context.open_for(user_id)
+    progress = _Progress()
+    found = import_code_buddy(vault, user_id, folder, dry_run=dry_run, on_progress=progress.show)
+    progress.end()
+    _print_code_buddy(found)
+    if dry_run:
+        echo("  nothing was written: that is what it would be")
+    print_waits(vault.settings_now())
+    if found.damaged:
+        raise VaultMemoryError("; ".join(found.damaged))
+
+
+def _print_code_buddy(found: ImportedCodeBuddy) -> None:
+    for each in found.files:
+        refused = f", {each.refused:,} not taken" if each.refused else ""
+        counts = f"{each.added:,} new, {each.known:,} there already{refused}" if each.is_there else "is not there"
+        echo(f"  {each.name}: {counts}")
+    for what, keys in (("taken", found.settings), ("here already", found.settings_here)):
+        if keys:
+            echo(f"  config.json: {what}: {', '.join(keys)}")
+    for reason, count in found.remarks.items():
+        echo(f"  {reason} ({count:,})")
+    for category, count in found.redactions.items():
+        echo(f"  redacted: {category} ({count:,})")
+    _print_problems(found)
+    if found.paused:
+        echo(f"not committed yet: {found.paused}", err=True)
+
+
 def _print_student(vault: Vault, found: ImportedStudent) -> None:
     if found.imported is None:
         echo(f"{found.student}: skipped: {found.why}", err=True)
@@ -149,6 +193,10 @@ def _print_imported(vault: Vault, found: Imported) -> None:
         echo(f"  left out: {reason} ({count:,})")
     for category, count in kept.redactions.items():
         echo(f"  redacted: {category} ({count:,})")
+    _print_problems(found)
+
+
+def _print_problems(found: Imported | ImportedCodeBuddy) -> None:
     for line in found.problems:
         echo(f"  {line}", err=True)
     if found.more_problems:

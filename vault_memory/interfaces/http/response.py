@@ -89,7 +89,7 @@ async def in_page_thread(request: Request, user_id: str, read: Callable[[], Base
 
     def read_page() -> str | Response:
         found = read()
-        return found if isinstance(found, Response) else found.model_dump_json()
+        return found if isinstance(found, Response) else found.model_dump_json(by_alias=True)
 
     async def make() -> str | Response:
         return await asyncio.get_running_loop().run_in_executor(threads, read_page)

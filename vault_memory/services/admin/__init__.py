@@ -17,7 +17,7 @@ if TYPE_CHECKING:
         secure_tokens,
     )
     from vault_memory.services.admin.adopt import Adoption, plan_adoption
-    from vault_memory.services.admin.backup import backup, export
+    from vault_memory.services.admin.backup import backup, check_new_folder, export
     from vault_memory.services.admin.create_vault import create_vault
     from vault_memory.services.admin.doctor import doctor
     from vault_memory.services.admin.foreign import repository_identity, repository_programs
@@ -32,6 +32,7 @@ __all__ = [
     "Status",
     "backup",
     "caller_of",
+    "check_new_folder",
     "create_vault",
     "doctor",
     "export",
@@ -58,6 +59,7 @@ __getattr__ = lazy_exports(
         "Caller": "access",
         "Status": "status",
         "backup": "backup",
+        "check_new_folder": "backup",
         "caller_of": "access",
         "create_vault": "create_vault",
         "doctor": "doctor",

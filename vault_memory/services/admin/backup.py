@@ -81,9 +81,7 @@ def export(vault: Vault, user_id: str, folder: Path, *, on_left_out: Callable[[s
     that the copies are from one moment and turns do not wait. `on_left_out` gets a line for each file without a copy.
     """
     vault.known_user(user_id)
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise UsageError(f"{folder} is not empty: name a new folder")
-    _refuse_in_vault(folder)
+    check_new_folder(folder)
     _write_counts(vault, [user_id])
     home = vault.root / layout.user_dir(user_id)
     copied: dict[Path, files.FileStamp] = {}
@@ -93,6 +91,13 @@ def export(vault: Vault, user_id: str, folder: Path, *, on_left_out: Callable[[s
         for line in _copy_all(vault.root, home, folder, copied):  # a late turn takes its day out of the archive
             on_left_out(line)
     return len(copied)
+
+
+def check_new_folder(folder: Path) -> None:
+    """Raise `UsageError` for a place where no copies may be put: one that holds something, or lies in a vault."""
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise UsageError(f"{folder} is not empty: name a new folder")
+    _refuse_in_vault(folder)
 
 
 def _write_counts(vault: Vault, user_ids: Iterable[str]) -> None:

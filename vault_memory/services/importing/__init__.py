@@ -1,5 +1,5 @@
-"""Takes in what other programs keep: exports of conversations, and a whole tree of Super Happy Coder. Running it again
-adds nothing twice."""
+"""Takes in what other programs keep: exports of conversations, a whole tree of Super Happy Coder, and Code Buddy's
+memories, graph, mistakes and settings. Running it again adds nothing twice."""
 
 from __future__ import annotations
 
@@ -8,17 +8,29 @@ from typing import TYPE_CHECKING
 from vault_memory.lazy import lazy_exports
 
 if TYPE_CHECKING:
+    from vault_memory.services.importing.code_buddy import ImportedCodeBuddy, Taken, import_code_buddy
     from vault_memory.services.importing.conversations import import_conversations
     from vault_memory.services.importing.imported import Imported
     from vault_memory.services.importing.super_happy_coder import ImportedStudent, import_super_happy_coder
 
-__all__ = ["Imported", "ImportedStudent", "import_conversations", "import_super_happy_coder"]
+__all__ = [
+    "Imported",
+    "ImportedCodeBuddy",
+    "ImportedStudent",
+    "Taken",
+    "import_code_buddy",
+    "import_conversations",
+    "import_super_happy_coder",
+]
 
 __getattr__ = lazy_exports(
     __name__,
     {
         "Imported": "imported",
+        "ImportedCodeBuddy": "code_buddy",
         "ImportedStudent": "super_happy_coder",
+        "Taken": "code_buddy",
+        "import_code_buddy": "code_buddy",
         "import_conversations": "conversations",
         "import_super_happy_coder": "super_happy_coder",
     },

@@ -27,33 +27,12 @@ def no_progress(what: str, done: int, total: int) -> None:
     """For a caller that shows none."""
 
 
-@dataclass
-class Imported:
-    """What became of the turns of one source. `first` and `last` are times of turns, None where there are none.
+@dataclass(kw_only=True)
+class Problems:
+    """Places that are named, each with its reason (`MAX_PROBLEMS` of them); `more_problems` counts the rest."""
 
-    `left_out` counts by reason; `problems` names places, each with its reason (`MAX_PROBLEMS` of them), and
-    `more_problems` counts the rest. `learned` is None where nothing was to be learned, and where that could not be done
-    to the end: `unlearned` says why. `index_problem` says why the index is out of date, if it is. `damaged` says where
-    the source was cut, if it was; what came before is imported.
-    """
-
-    user_id: str
-    conversations: int = 0
-    kept: Kept = field(default_factory=Kept)
-    first: datetime | None = None
-    last: datetime | None = None
-    left_out: Counter[str] = field(default_factory=Counter)
     problems: list[str] = field(default_factory=list)
     more_problems: int = 0
-    learned: Learned | None = None
-    unlearned: str | None = None
-    index_problem: str | None = None
-    damaged: str | None = None
-
-    @property
-    def turns(self) -> int:
-        """How many turns the source has for this person."""
-        return self.kept.added + self.kept.known + self.kept.completed
 
     def problem(self, line: str) -> None:
         """Name a place with its reason, once."""
@@ -65,15 +44,47 @@ class Imported:
             self.more_problems += 1
 
 
+@dataclass
+class Imported(Problems):
+    """What became of the turns of one source. `first` and `last` are times of turns, None where there are none.
+
+    `left_out` counts by reason. `learned` is None where nothing was to be learned, and where that could not be done
+    to the end: `unlearned` says why. `index_problem` says why the index is out of date, if it is. `damaged` says where
+    the source was cut, if it was; what came before is imported.
+    """
+
+    user_id: str
+    conversations: int = 0
+    kept: Kept = field(default_factory=Kept)
+    first: datetime | None = None
+    last: datetime | None = None
+    left_out: Counter[str] = field(default_factory=Counter)
+    learned: Learned | None = None
+    unlearned: str | None = None
+    index_problem: str | None = None
+    damaged: str | None = None
+
+    @property
+    def turns(self) -> int:
+        """How many turns the source has for this person."""
+        return self.kept.added + self.kept.known + self.kept.completed
+
+
+def imported_user(vault: Vault, user_id: str) -> str:
+    """The id, if something may be imported for that user. Raises `InvalidId`, and `UsageError` for one who is off the
+    record."""
+    if vault.config.is_off_record(user_id):
+        raise UsageError(
+            f"user {user_id!r} is off the record, so nothing of them is kept: take the id out of `off_record` first"
+        )
+    return vault.new_user(user_id)
+
+
 class Importer:
     """Takes the turns of one person, and counts."""
 
     def __init__(self, vault: Vault, user_id: str, *, dry_run: bool) -> None:
-        if vault.config.is_off_record(user_id):
-            raise UsageError(
-                f"user {user_id!r} is off the record, so nothing of them is kept: take the id out of `off_record` first"
-            )
-        self.imported = Imported(vault.new_user(user_id))
+        self.imported = Imported(imported_user(vault, user_id))
         self._dry_run = dry_run
         self._old = OldTurns(vault, user_id, dry_run=dry_run)
         self.imported.kept = self._old.kept

@@ -19,7 +19,13 @@ if TYPE_CHECKING:
     from vault_memory.services.memories.change import edit_memory, supersede
     from vault_memory.services.memories.delete import Deletion, delete_memories, drop_deletions, prepare_deletion
     from vault_memory.services.memories.expire import expire_memories, too_many
-    from vault_memory.services.memories.files import MemoryFile, list_memories, memory_files
+    from vault_memory.services.memories.files import (
+        MemoryFile,
+        list_memories,
+        memories_holding,
+        memory_files,
+        memory_rows,
+    )
     from vault_memory.services.memories.receipt import Look, Receipt
     from vault_memory.services.memories.reinforce import make_lasting, reinforce, renew
     from vault_memory.services.memories.said import NOTHING_KEPT, Kept, KeptOfTurn, forget_said, keep_said
@@ -35,11 +41,13 @@ if TYPE_CHECKING:
         IMPORTANT,
         MemoryId,
         Stored,
+        StoredAll,
         draft,
         is_all_left_out,
         public,
         remember,
         store,
+        store_all,
         store_memory,
     )
 
@@ -57,6 +65,7 @@ __all__ = [
     "Similar",
     "Statistics",
     "Stored",
+    "StoredAll",
     "accesses",
     "delete_memories",
     "draft",
@@ -69,7 +78,9 @@ __all__ = [
     "keep_said",
     "list_memories",
     "make_lasting",
+    "memories_holding",
     "memory_files",
+    "memory_rows",
     "note_accesses",
     "note_in_session",
     "prepare_deletion",
@@ -81,6 +92,7 @@ __all__ = [
     "renew",
     "statistics",
     "store",
+    "store_all",
     "store_memory",
     "supersede",
     "too_many",
@@ -109,6 +121,7 @@ __getattr__ = lazy_exports(
         "Similar": "similar",
         "Statistics": "statistics",
         "Stored": "store",
+        "StoredAll": "store",
         "accesses": "accesses",
         "delete_memories": "delete",
         "draft": "store",
@@ -118,7 +131,9 @@ __getattr__ = lazy_exports(
         "forget_accesses": "accesses",
         "is_all_left_out": "store",
         "list_memories": "files",
+        "memories_holding": "files",
         "memory_files": "files",
+        "memory_rows": "files",
         "note_accesses": "accesses",
         "note_in_session": "statistics",
         "prepare_deletion": "delete",
@@ -128,6 +143,7 @@ __getattr__ = lazy_exports(
         "session": "statistics",
         "statistics": "statistics",
         "store": "store",
+        "store_all": "store",
         "store_memory": "store",
         "supersede": "change",
         "write_accesses": "accesses",

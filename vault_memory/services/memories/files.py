@@ -10,6 +10,7 @@ from vault_memory.adapters import files
 from vault_memory.adapters.index import MemoryRow
 from vault_memory.core import layout, memories
 from vault_memory.core.memories import Memory
+from vault_memory.core.text import fold
 from vault_memory.errors import NotFound
 from vault_memory.services.indexing import reconcile
 from vault_memory.services.vault import Vault
@@ -65,6 +66,25 @@ def memory_files(vault: Vault, user_id: str, ids: Sequence[str]) -> list[MemoryF
             f"`vault-memory memory list --user {user_id} --history` shows all"
         )
     return [file for each in dict.fromkeys(ids) for file in by_id[each]]
+
+
+def memories_holding(vault: Vault, user_id: str, text: str, *, memory_type: str | None = None) -> list[MemoryFile]:
+    """The active memories that hold a text in title, content or a tag, whatever its case, width and Chinese script, the
+    newest first; of one type only if one is given. Raises `NotFound` for an unknown user, `UsageError` for an unknown
+    type."""
+    if memory_type is not None:
+        memories.checked_type(memory_type)
+    with vault.reading(user_id):
+        if not vault.index(user_id).is_read_only:
+            reconcile(vault, user_id)
+        known = vault.index(user_id).memory_texts(vault.now().timestamp())
+    wanted, found = fold(text).strip(), list[MemoryFile]()
+    for each in known:
+        is_sought = memory_type in (None, each.type) and (not each.is_whole or wanted in fold(each.text))
+        file = read_memory(vault, user_id, each.source) if is_sought else None
+        if file and any(wanted in fold(part) for part in (file.memory.title, file.memory.content, *file.memory.tags)):
+            found.append(file)
+    return found
 
 
 def list_memories(

@@ -18,7 +18,7 @@ from vault_memory.core.privacy import places, redact, secrets_added, without_pri
 from vault_memory.core.trailers import Trailers
 from vault_memory.errors import Busy, IndexUnusable, UsageError
 from vault_memory.services.memories.expire import overflow_drafts
-from vault_memory.services.memories.files import MemoryFile, read_memory
+from vault_memory.services.memories.files import MemoryFile, memory_rows, read_memory
 from vault_memory.services.memories.reinforce import renew
 from vault_memory.services.memories.similar import Asked, Question, Similar, Verdict, ask, judged
 from vault_memory.services.memories.statistics import note_in_session
@@ -36,6 +36,8 @@ _KEEP_IT_YOURSELF = (
     "git, a sync and every prompt that recalls it have it then"
 )
 """What a person can do who wants a private fact kept: the notes are theirs."""
+MAX_IN_A_COMMIT = 200
+"""Of more memories at once each commit holds so many."""
 _LEFT_OUT = re.compile(r"\[(?:redacted: [\w-]+|private)\]")
 
 
@@ -70,6 +72,21 @@ class Stored:
             "merged": list(self.merged),
             "reinforced": self.reinforced,
         }
+
+
+@dataclass(frozen=True)
+class StoredAll:
+    """What became of many memories: the `ids` of those that were stored, of those that were `known` already, and why
+    others were `refused`, by id; the rest as in `Stored`. All is empty for a user who is off the record."""
+
+    ids: tuple[str, ...] = ()
+    known: tuple[str, ...] = ()
+    refused: Mapping[str, str] = field(default_factory=dict)
+    commits: tuple[str, ...] = ()
+    redactions: Mapping[str, int] = field(default_factory=dict)
+    expired: tuple[str, ...] = ()
+    paused: str | None = None
+    degraded: tuple[str, ...] = ()
 
 
 class MemoryId(str):
@@ -246,6 +263,62 @@ def store(
             merged=(old.memory.id,) if verdict.text and old else (),
         )
     raise Busy(f"the memories of {layout.user_dir(user_id)} keep changing: try again")
+
+
+def store_all(
+    vault: Vault,
+    user_id: str,
+    found: Sequence[Memory],
+    *,
+    author: Author = ASSISTANT,
+    dry_run: bool = False,
+) -> StoredAll:
+    """Store memories that were made at any time, without the secrets and private facts in them, whatever others are
+    similar. Those whose id is known, past and archived ones too, stay as they are. One commit for up to 200 of them.
+    With `dry_run` nothing is written. Raises what `store_memory` raises of the disk and git."""
+    folder = layout.user_dir(layout.check_user_id(user_id))
+    if vault.config.is_off_record(user_id):
+        return StoredAll()
+    counts: Counter[str] = Counter()
+    refused: dict[str, str] = {}
+    notes: dict[str, tuple[PurePosixPath, bytes]] = {}
+    for each in found:
+        try:
+            kept, left_out = without_secrets(each)
+            notes.setdefault(each.id, (folder / memories.source_of(kept), _note(folder, kept)))
+            counts.update(left_out)
+        except UsageError as error:
+            refused[each.id] = str(error)
+
+    def decide() -> Plan[tuple[list[str], set[str], tuple[str, ...]]]:
+        rows = memory_rows(vault, user_id, notes) if vault.is_user(user_id) else []
+        known = {row.memory_id for row in rows}
+        new = [memory_id for memory_id in notes if memory_id not in known]
+        drafts = []
+        for at in range(0, len(new), MAX_IN_A_COMMIT):
+            part = new[at : at + MAX_IN_A_COMMIT]
+            changes = tuple(FileChange(path, None, note) for path, note in map(notes.__getitem__, part))
+            count = "1 memory" if len(part) == 1 else f"{len(part):,} memories"
+            message = trailers.render(f"memories({user_id}): add {count}", "", Trailers(user=user_id))
+            drafts.append(Draft(message, author, changes))
+        over, expired = overflow_drafts(vault, user_id, len(new))
+        return Plan((new, known, expired), [*drafts, *over])
+
+    if dry_run:
+        new, known, _ = decide().result
+        return StoredAll(tuple(new), tuple(known), refused, redactions=dict(counts))
+    done = write(vault, user_id, [path for path, _ in notes.values()], decide)
+    new, known, expired = done.result
+    return StoredAll(
+        ids=tuple(new),
+        known=tuple(known),
+        refused=refused,
+        commits=done.commits,
+        redactions=dict(counts),
+        expired=expired,
+        paused=done.paused,
+        degraded=(f"index: {done.index_problem}",) if done.index_problem else (),
+    )
 
 
 def _write(

@@ -103,15 +103,23 @@ def record_mistake(
     return MistakeId(noted)
 
 
-def store_mistakes(vault: Vault, user_id: str, found: Sequence[Mistake], *, author: Author = ASSISTANT) -> Noted:
+def store_mistakes(
+    vault: Vault, user_id: str, found: Sequence[Mistake], *, author: Author = ASSISTANT, dry_run: bool = False
+) -> Noted:
     """Store mistakes that were made at any time, without the secrets and private facts in them; those whose id is known
-    stay as they are, and one that may not be kept is `refused`. One commit for up to 200 of them. Raises what
-    `record_mistake` raises of the disk and git."""
-    return _store(vault, user_id, found, author, lambda: _known(vault, user_id))
+    stay as they are, and one that may not be kept is `refused`. One commit for up to 200 of them. With
+    `dry_run` nothing is written. Raises what `record_mistake` raises of the disk and git."""
+    return _store(vault, user_id, found, author, lambda: _known(vault, user_id), dry_run=dry_run)
 
 
 def _store(
-    vault: Vault, user_id: str, found: Sequence[Mistake], author: Author, known_ids: Callable[[], set[str]]
+    vault: Vault,
+    user_id: str,
+    found: Sequence[Mistake],
+    author: Author,
+    known_ids: Callable[[], set[str]],
+    *,
+    dry_run: bool = False,
 ) -> Noted:
     folder = layout.user_dir(layout.check_user_id(user_id))
     if vault.config.is_off_record(user_id):
@@ -137,6 +145,9 @@ def _store(
             drafts.append(Draft(_message(user_id, [each for each, _, _ in part]), author, changes))
         return Plan((new, [mistake_id for mistake_id in notes if mistake_id in known]), drafts)
 
+    if dry_run:
+        new, known = decide().result
+        return Noted(tuple(new), tuple(known), refused, redactions=dict(counts))
     done = write(vault, user_id, paths, decide)
     new, known = done.result
     return Noted(

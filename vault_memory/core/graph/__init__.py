@@ -1,0 +1,93 @@
+"""The knowledge graph: an entity and its relations in one note, `entities/<Name>.md`; the names by which it is found,
+the links between notes, search, neighbourhoods and paths; and the graph drawn as Mermaid, DOT or JSON."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from vault_memory.lazy import lazy_exports
+
+if TYPE_CHECKING:
+    from vault_memory.core.graph import drawing
+    from vault_memory.core.graph.entity import (
+        FOLDER,
+        RELATION_TYPES,
+        TYPES,
+        Entity,
+        Line,
+        NewEntity,
+        NewObservations,
+        NewRelation,
+        Relation,
+    )
+    from vault_memory.core.graph.graph import Graph, Part
+    from vault_memory.core.graph.names import disk_key, file_stem, link, name_key
+    from vault_memory.core.graph.note import (
+        OBSERVATIONS,
+        RELATIONS,
+        decode,
+        encode,
+        observation_item,
+        relation_item,
+        with_additions,
+        with_description,
+        with_properties,
+    )
+
+__all__ = [
+    "FOLDER",
+    "OBSERVATIONS",
+    "RELATIONS",
+    "RELATION_TYPES",
+    "TYPES",
+    "Entity",
+    "Graph",
+    "Line",
+    "NewEntity",
+    "NewObservations",
+    "NewRelation",
+    "Part",
+    "Relation",
+    "decode",
+    "disk_key",
+    "drawing",
+    "encode",
+    "file_stem",
+    "link",
+    "name_key",
+    "observation_item",
+    "relation_item",
+    "with_additions",
+    "with_description",
+    "with_properties",
+]
+
+__getattr__ = lazy_exports(
+    __name__,
+    {
+        "FOLDER": "entity",
+        "OBSERVATIONS": "note",
+        "RELATIONS": "note",
+        "RELATION_TYPES": "entity",
+        "TYPES": "entity",
+        "Entity": "entity",
+        "Graph": "graph",
+        "Line": "entity",
+        "NewEntity": "entity",
+        "NewObservations": "entity",
+        "NewRelation": "entity",
+        "Part": "graph",
+        "Relation": "entity",
+        "decode": "note",
+        "disk_key": "names",
+        "encode": "note",
+        "file_stem": "names",
+        "link": "names",
+        "name_key": "names",
+        "observation_item": "note",
+        "relation_item": "note",
+        "with_additions": "note",
+        "with_description": "note",
+        "with_properties": "note",
+    },
+)
