@@ -3,16 +3,17 @@
     python benchmarks/graph.py [--entities 2000] [--relations 10000] [--rounds 200]
 
 One user has the entities as notes in git. A search is for three letters of a name, a word of an observation, or what is
-nowhere; a path is between two entities at random. Each looks at the notes anew, as the library does. A write is
-`add_observation` or `create_relation`: a note is written, committed and indexed. `cold_s` is the first look of a
-process, which reads all notes. Prints one line of JSON. The bounds are judged by processor time (`…_cpu_p95_ms`): other
-programs take their share of the machine.
+nowhere; a path is between two entities at random. Each looks at the notes anew, as the library does; `look` is the
+floor, the system's own answer to what has changed in the folder. A write is `add_observation` or `create_relation`: a
+note is written, committed and indexed. `cold_s` is the first look of a process, which reads all notes. Prints one line
+of JSON. The bounds are judged by processor time (`…_cpu_p95_ms`): other programs take their share of the machine.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import random
 import statistics
 import sys
@@ -136,6 +137,9 @@ def main() -> None:
         ends = [name(made.randrange(given.entities)) for _ in range(2 * given.rounds + 6)]
         paths = times_ms("path", lambda n: find_path(vault, USER, ends[2 * n], ends[2 * n + 1]), given.rounds)
 
+        notes = root / "memory" / USER / "entities"
+        looks = times_ms("look", lambda n: [each.stat() for each in os.scandir(notes)], given.rounds)
+
         def write(number: int) -> None:
             if number % 2:
                 add_observation(vault, USER, name(number + 3), f"seen in round {number}")
@@ -146,6 +150,7 @@ def main() -> None:
     figures = {
         "entities": given.entities,
         "relations": given.relations,
+        **looks,
         **searches,
         **paths,
         **writes,

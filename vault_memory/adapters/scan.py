@@ -108,18 +108,32 @@ def look(root: Path, scope: str, sources: Iterable[str]) -> Scan:
 
 
 def listed(root: Path, scope: str, name: str) -> Scan:
-    """The files of one folder of a scope, not those of folders in it. One that is not there is empty, and so is a link
-    in its place."""
+    """The notes of one folder of a scope, not those of folders in it. One that is not there is empty, and so is a link
+    in its place. It is asked for at every look at a graph, so it does no more for a note than it must."""
     found = Scan()
     base = _folder(root, scope)
-    if base is not None and not (base / name).is_symlink():
-        try:
-            _list(found, f"{os.path.realpath(base)}/{name}", f"{name}/", scope)
-        except (FileNotFoundError, NotADirectoryError):
-            pass
-        except OSError as error:
-            found.unseen.append(name)
-            _cannot(found, name, _NO_STAMP, f"the folder cannot be listed: {error.strerror}")
+    if base is None or (base / name).is_symlink():
+        return found
+    files, prefix, is_regular = found.files, f"{name}/", modes.S_ISREG
+    try:
+        with _entries(f"{os.path.realpath(base)}/{name}") as entries:
+            for entry in entries:
+                note = entry.name
+                if not note.endswith(".md") or note[0] == ".":
+                    continue
+                try:
+                    stat = entry.stat(follow_symlinks=False)
+                except FileNotFoundError:
+                    continue
+                if is_regular(stat.st_mode) and (note.isascii() or _is_utf8(note)):
+                    files[prefix + note] = (stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns, stat.st_ino)
+                elif not modes.S_ISDIR(stat.st_mode):
+                    _note(found, prefix + note, stat)
+    except (FileNotFoundError, NotADirectoryError):
+        return found
+    except OSError as error:
+        found.unseen.append(name)
+        _cannot(found, name, _NO_STAMP, f"the folder cannot be listed: {error.strerror}")
     return found
 
 

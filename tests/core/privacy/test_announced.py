@@ -768,3 +768,12 @@ def test_codes_phrases_and_answers_are_replaced(text: str, secret: str) -> None:
 )
 def test_other_codes_answers_and_sentences_stay(text: str) -> None:
     assert redact(text).text == text
+
+
+@pytest.mark.parametrize("word", ["token", "the password", "密碼", "API key", "client secret:"])
+def test_the_id_behind_a_relation_is_no_secret(word: str) -> None:
+    """The note of an entity has it behind a description or link, which may name a secret; another value is one."""
+    for line in (f"- uses [[Redis]] — {word}", f"- uses [[{word}]]"):
+        assert redact(f"{line} %%rel_1795749836953_cc750089 2026-11-27%%").counts == {}
+        assert redact(f"{line} %%rel_1706976300000_jkl012 2026-11-27T10:11:12.123+08:00%%").counts == {}
+    assert redact(f"{word} %%hunter2-Xk29dL0q 2026-11-27%%").counts

@@ -18,6 +18,7 @@ from vault_memory.services.graph import (
     find_path,
     get_entity,
     graph_of,
+    left_out,
     list_entities,
     neighbours,
     search_entities,
@@ -120,6 +121,7 @@ def test_what_is_no_note_of_an_entity(graph: Vault) -> None:
     assert (
         len(found.degraded) == 1 and "memory/alice/entities/Link.md is left out: a symbolic link" in found.degraded[0]
     )
+    assert left_out(graph, "alice") == found.degraded
     add_observation(graph, "alice", "Latin", "more")
     assert b"caf\xe9 [[Tea]]\n- more\n" in (folder(graph) / "Latin.md").read_bytes()
 

@@ -85,6 +85,11 @@ class Entity:
         """All that a search looks through, folded."""
         return fold("\n".join((self.name, *self.other_names, *self.tags, *self.observations)))
 
+    @cached_property
+    def folded(self) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
+        """Name, other names and tags as a search compares them."""
+        return fold(self.name), tuple(map(fold, self.other_names)), tuple(map(fold, self.tags))
+
     @property
     def is_stub(self) -> bool:
         return self.type is None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -158,14 +159,15 @@ class Graph:
     # -- search --------------------------------------------------------------------------------------------------------
 
     @cached_property
-    def _degrees(self) -> dict[str, int]:
-        """How many relations an entity has."""
-        counts: dict[str, int] = {}
-        for entity, _, other in self._ties:
-            for each in (entity, other):
-                if each:
-                    counts[each.source] = counts.get(each.source, 0) + 1
-        return counts
+    def _texts(self) -> list[str]:
+        """What is searched of each entity, in their order."""
+        return [each.searched for each in self.entities]
+
+    @cached_property
+    def _degrees(self) -> list[int]:
+        """How many relations each entity has, in their order."""
+        counts = Counter(each.source for entity, _, other in self._ties for each in (entity, other) if each)
+        return [counts[each.source] for each in self.entities]
 
     def search(self, query: str) -> list[Entity]:
         """The entities with the query in a name, tag or observation, whatever its case, width and Chinese script; those
@@ -173,16 +175,15 @@ class Graph:
         wanted = fold(query).strip()
         words = wanted.split()
         found = []
-        for entity in self.entities:
-            text = entity.searched
+        for place, text in enumerate(self._texts):  # the entities are in the order of their names
             if wanted in text:
-                rank = _rank(wanted, entity)
+                rank = _rank(wanted, self.entities[place])
             elif len(words) > 1 and all(word in text for word in words):
                 rank = _ALL_WORDS
             else:
                 continue
-            found.append((rank, -self._degrees.get(entity.source, 0), entity.keys[0], entity.source, entity))
-        return [row[-1] for row in sorted(found, key=lambda row: row[:-1])]
+            found.append((rank, -self._degrees[place], place))
+        return [self.entities[place] for *_, place in sorted(found)]
 
     # -- neighbourhoods and paths --------------------------------------------------------------------------------------
 
@@ -241,7 +242,7 @@ _ALL_WORDS = 9
 
 def _rank(wanted: str, entity: Entity) -> int:
     """How good a place it is where a query stands, 0 for the best."""
-    name, others, tags = fold(entity.name), map(fold, entity.other_names), list(map(fold, entity.tags))
+    name, others, tags = entity.folded
     if wanted == name:
         return 0
     if name.startswith(wanted):

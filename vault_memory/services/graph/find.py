@@ -98,6 +98,11 @@ def draw_graph(vault: Vault, user_id: str, form: str = "mermaid", around: str | 
     return drawing.mermaid(part) if form == "mermaid" else drawing.dot(part)
 
 
+def left_out(vault: Vault, user_id: str) -> list[str]:
+    """What of the graph could not be read, in words: ways and neighbourhoods lack it. Raises `NotFound`."""
+    return _degraded(graph_of(vault, user_id))
+
+
 def found(graph: Graph, user_id: str, name: str) -> Entity:
     """The entity of that name. Raises `NotFound`, which names those that are called nearly so."""
     if entity := graph.find(name):

@@ -9,6 +9,7 @@ from vault_memory.core.reading import lines
 from vault_memory.interfaces.cli import Context, echo, echo_text, one_line, pass_context, print_json
 from vault_memory.services import graph as graphs
 from vault_memory.services.graph import Added, FoundEntities
+from vault_memory.services.vault import Vault
 
 _user = click.option("--user", "user_id", metavar="ID", required=True, help="Whose graph.")
 _json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
@@ -148,12 +149,13 @@ def neighbours(context: Context, user_id: str, depth: int, as_json: bool, name: 
     vault, user_id = context.open_for(user_id)
     part = graphs.neighbours(vault, user_id, name, depth)
     if as_json:
-        print_json(part.as_dict())
+        print_json(part.as_dict() | {"degraded": graphs.left_out(vault, user_id)})
         return
     for entity in part.entities:
         echo(_line(entity))
     for relation in part.relations:
         echo(f"  {_relation(relation)}")
+    _show_left_out(vault, user_id)
 
 
 @graph.command()
@@ -170,13 +172,15 @@ def path(context: Context, user_id: str, as_json: bool, from_name: str, to_name:
     vault, user_id = context.open_for(user_id)
     found = graphs.find_path(vault, user_id, from_name, to_name)
     if as_json:
-        print_json({"path": None if found is None else [each.as_dict() for each in found]})
+        way = None if found is None else [each.as_dict() for each in found]
+        print_json({"path": way, "degraded": graphs.left_out(vault, user_id)})
     elif found is None:
         echo("no relations lead from one to the other")
     elif not found:
         echo("both names mean the same entity")
     for relation in found or () if not as_json else ():
         echo(_relation(relation))
+    _show_left_out(vault, user_id)
     if found is None:
         raise SystemExit(1)
 
@@ -193,6 +197,7 @@ def export(context: Context, user_id: str, form: str, around: str | None, depth:
     """Print the graph as text that other programs draw or read."""
     vault, user_id = context.open_for(user_id)
     echo_text(graphs.draw_graph(vault, user_id, form, around, depth), nl=False)
+    _show_left_out(vault, user_id)
 
 
 def _line(entity: Entity) -> str:
@@ -204,6 +209,11 @@ def _relation(relation: Relation) -> str:
     missing = "  (no such entity)" if relation.is_dangling else ""
     why = f"  — {one_line(relation.description)}" if relation.description else ""
     return f"{one_line(relation.from_name)} {kind} {one_line(relation.to_name)}{missing}{why}"
+
+
+def _show_left_out(vault: Vault, user_id: str) -> None:
+    for reason in graphs.left_out(vault, user_id):
+        echo(f"degraded: {reason}", err=True)
 
 
 def _show_entities(found: FoundEntities, *, as_json: bool) -> None:

@@ -22,6 +22,7 @@ from vault_memory.services.graph import (
     draw_graph,
     find_path,
     get_entity,
+    left_out,
     list_entities,
     neighbours,
     search_entities,
@@ -136,12 +137,14 @@ class PartOut(BaseModel):
 
     entities: list[EntityOut]
     relations: list[RelationOut]
+    degraded: list[Reason] = Field(examples=[[]])
 
 
 class PathOut(BaseModel):
     """The relations of a shortest way; null if there is none."""
 
     path: list[RelationOut] | None = Field(examples=[[]])
+    degraded: list[Reason] = Field(examples=[[]])
 
 
 @router.post("/entities", status_code=201, responses=responses(409, 415))
@@ -208,7 +211,9 @@ async def entity(request: Request, vault: TheVault, user_id: TheUser, name: Name
 @router.get("/neighbours", response_model=PartOut, responses=responses(404))
 async def near(request: Request, vault: TheVault, user_id: TheUser, name: Named, depth: Depth = 1) -> Response:
     """What is around an entity, along relations or against them, the nearest first."""
-    return await in_page_thread(request, user_id, lambda: _part_out(user_id, neighbours(vault, user_id, name, depth)))
+    return await in_page_thread(
+        request, user_id, lambda: _part_out(vault, user_id, neighbours(vault, user_id, name, depth))
+    )
 
 
 @router.get("/path", response_model=PathOut, responses=responses(404))
@@ -223,7 +228,8 @@ async def path(
 
     def read() -> PathOut:
         found = find_path(vault, user_id, begin, end)
-        return PathOut(path=None if found is None else [RelationOut(**each.as_dict()) for each in found])
+        way = None if found is None else [RelationOut(**each.as_dict()) for each in found]
+        return PathOut(path=way, degraded=reasons(left_out(vault, user_id), vault.root))
 
     return await in_page_thread(request, user_id, read)
 
@@ -262,10 +268,11 @@ def _added_out(vault: Vault, user_id: str, made: Added) -> AddedOut:
     )
 
 
-def _part_out(user_id: str, part: Part) -> PartOut:
+def _part_out(vault: Vault, user_id: str, part: Part) -> PartOut:
     return PartOut(
         entities=[_entity_out(user_id, each) for each in part.entities],
         relations=[RelationOut(**each.as_dict()) for each in part.relations],
+        degraded=reasons(left_out(vault, user_id), vault.root),
     )
 
 
