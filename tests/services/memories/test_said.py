@@ -352,6 +352,14 @@ def test_both_minds_in_one_turn_are_the_last(vault: Vault) -> None:
     assert contents(vault) == ["I love cilantro now"]
 
 
+def test_how_it_is_to_be_from_now_on_is_a_note_and_no_memory_of_some_days(vault: Vault) -> None:
+    """A2: a rule for the assistant does not expire."""
+    for said in ("以後回答我都用條列式", "從今天起不要再用表情符號"):
+        learned = record_turn(vault, "alice", said, "好")
+        assert [(change.key, change.new) for change in learned.changes] == [("note", said)]
+        assert learned.memories == ()
+
+
 def test_a_fact_is_kept_beside_what_follows_from_it(vault: Vault) -> None:
     """Where somebody lives is a time zone, and a memory; one rule for every dog."""
     recorded = record_turn(vault, "alice", "I live in Berlin")

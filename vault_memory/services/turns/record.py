@@ -629,9 +629,9 @@ def without_told(
     existing: Mapping[str, str | list[str]],
     lexicon: Lexicon,
 ) -> list[Signal]:
-    """The signals without the notes of what is only told: that is a memory of some days, whatever it is about. A note
-    is what the person asks to have remembered, or wishes for good."""
-    tells = [comparable(each.content) for each in told]
+    """The signals without the notes of what is only told, a fact or a like: that is a memory of some days, whatever it
+    is about. A note is what the person asks to have remembered, or how it is to be from now on."""
+    tells = [comparable(each.content) for each in told if each.kind != "decision"]
     notes = [
         each for each in signals if each.key == NOTE and any(tell in comparable(str(each.value)) for tell in tells)
     ]
