@@ -78,6 +78,9 @@ KEYS = {row.name: f"Vault-{row.name.replace('_', '-').title()}" for row in field
 
 
 _TURN = re.compile(rf"^{KEYS['turn']}: ([0-9a-f]{{8}})$", re.MULTILINE)
+_MEMORY = re.compile(rf"^{KEYS['memory']}: (\S+)$", re.MULTILINE)
+MAX_MEMORIES = 500
+"""So many memories a message names at most: a job may count the recalls of thousands."""
 _LOGS = re.compile(
     r"log\((?P<user>[^()\s]+)\): (?:\d+ turns, )?(?P<day>\d{4}-\d\d-\d\d) (?P<from>\d\d:\d\d)"
     r"(?: to (?:(?P<last_day>\d{4}-\d\d-\d\d) )?(?P<to>\d\d:\d\d))?\n"
@@ -123,7 +126,22 @@ def turns_of(message: str) -> list[str]:
 def with_turns(message: str, turns: Iterable[str]) -> str:
     """A message of ours that names these turns, too, each once."""
     named = turns_of(message)
-    lines = [f"{KEYS['turn']}: {turn}\n" for turn in dict.fromkeys(turns) if turn not in named]
+    return _with_lines(message, [f"{KEYS['turn']}: {turn}\n" for turn in dict.fromkeys(turns) if turn not in named])
+
+
+def memories_of(message: str) -> list[str]:
+    """The ids of the typed memories that a commit of ours names."""
+    return _MEMORY.findall(message)
+
+
+def with_memories(message: str, ids: Iterable[str]) -> str:
+    """A message of ours that names these typed memories, too, each once; of very many the first `MAX_MEMORIES`."""
+    named = memories_of(message)
+    new = [each for each in dict.fromkeys(ids) if each not in named][: max(0, MAX_MEMORIES - len(named))]
+    return _with_lines(message, [f"{KEYS['memory']}: {single_line(each)}\n" for each in new])
+
+
+def _with_lines(message: str, lines: list[str]) -> str:
     text = message.rstrip("\n") + "\n"
     return text + ("" if parse(text).trailers or not lines else "\n") + "".join(lines)
 
@@ -146,13 +164,13 @@ def joined_logs(earlier: str, later: str) -> str:
     """The message of one commit that holds the entries of two messages of `logs_subject`. Of which lines of the record
     they are the log itself says; `Vault-Turn` names each."""
     first, last = _LOGS.match(earlier), _LOGS.match(later)
-    turns = [*turns_of(earlier), *turns_of(later)]
+    turns, memories = [*turns_of(earlier), *turns_of(later)], [*memories_of(earlier), *memories_of(later)]
     if not (first and last):
-        return with_turns(later, turns)
+        return with_memories(with_turns(later, turns), memories)
     times = [f"{each['day']} {each['from']}" for each in (first, last)]
     times += [f"{each['last_day'] or each['day']} {each['to']}" for each in (first, last) if each["to"]]
     subject = logs_subject(last["user"], min(times), max(times), len(dict.fromkeys(turns)) or 1)
-    return with_turns(render(subject, "", Trailers(user=last["user"])), turns)
+    return with_memories(with_turns(render(subject, "", Trailers(user=last["user"])), turns), memories)
 
 
 def parse(message: str) -> Message:

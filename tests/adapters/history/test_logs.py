@@ -48,6 +48,13 @@ def times(vault: Vault) -> Times:
     return times
 
 
+def waits_for_the_next_second() -> None:
+    """Git tells in whole seconds when it did something."""
+    began = int(time.time())
+    while int(time.time()) == began:
+        time.sleep(0.01)
+
+
 def turn(vault: Vault, number: int, path: PurePosixPath = DAILY) -> tuple[str, ...]:
     while True:
         try:
@@ -218,6 +225,56 @@ def test_logs_that_git_takes_away_come_back(vault: Vault, times: Times, command:
     turn(vault, 3)
     vault.history.flush()
     assert vault.read(DAILY) == b"log 1\nlog 2\nlog 3\n"
+    vault.assert_clean()
+
+
+@pytest.mark.parametrize("taking", ["reset -q --hard", "stash -q"])
+def test_what_is_said_after_a_commit_of_the_persons_comes_back_too(vault: Vault, times: Times, taking: str) -> None:
+    """The commit has taken in what waited before it; of that nothing is to come back."""
+    times.now = datetime.now(TAIPEI)  # git's own clock says when it did something
+    turn(vault, 1)
+    vault.git("add", "-A")
+    vault.git("commit", "-qm", "mine")
+    for number in (2, 3):
+        turn(vault, number)
+    vault.git(*taking.split())
+    assert vault.read(DAILY) == b"log 1\n"
+    turn(vault, 4)
+    vault.history.flush()
+    assert vault.read(DAILY) == b"log 1\nlog 2\nlog 3\nlog 4\n"
+    vault.assert_clean()
+
+
+def test_what_the_person_commits_a_log_without_does_not_come_back_with_a_reset(vault: Vault, times: Times) -> None:
+    times.now = datetime.now(TAIPEI)
+    for number in (1, 2):
+        turn(vault, number)
+    waits_for_the_next_second()
+    vault.write(b"log 1\n", DAILY)
+    vault.git("add", "-A")
+    vault.git("commit", "-qm", "without")
+    vault.git("reset", "-q", "--hard")
+    turn(vault, 3)
+    vault.history.flush()
+    assert vault.read(DAILY) == b"log 1\nlog 3\n"
+    vault.assert_clean()
+
+
+def test_a_line_of_another_machine_of_the_same_number_is_another_one(vault: Vault, times: Times) -> None:
+    """Each machine counts the turns of its own records."""
+    times.now = datetime.now(TAIPEI)
+    theirs = b"- 08:00 tea \xe2\x86\x92 done \xc2\xb7 conversations/2026-01-30.jsonl:1\n"
+    ours = theirs.replace(b"08:00 tea", b"09:00 coffee")
+    vault.write(theirs, DAILY)
+    vault.git("add", "-A")
+    vault.git("commit", "-qm", "from the other machine")
+    draft = log(vault.root, 1)[0]
+    change = FileChange(DAILY, theirs, theirs + ours)
+    vault.history.commit([replace(draft, changes=(change,))])
+    vault.git("reset", "-q", "--hard")
+    turn(vault, 2)
+    vault.history.flush()
+    assert vault.read(DAILY) == theirs + ours + b"log 2\n"
     vault.assert_clean()
 
 

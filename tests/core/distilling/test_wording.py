@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vault_memory.core.distilling.wording import is_carried, share
+from vault_memory.core.text.wording import is_carried, share
 
 
 @pytest.mark.parametrize(

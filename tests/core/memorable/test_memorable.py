@@ -168,3 +168,21 @@ def test_the_labelled_turns_are_heard_as_they_were() -> None:
     invented = [bool(kinds) for turn, kinds in zip(turns, found, strict=True) if not turn["expect_memory"]]
     assert sum(kept) >= 0.9 * len(kept)
     assert sum(invented) <= 0.02 * len(invented)
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "I always use 4711 for my phone PIN",
+        "My wifi password is Sunny!Day!Now",
+        "I always use Sunny!Day!Now2 as my wifi password. I love it!",
+        "Every morning I type 4711 to open the office door",
+        "我每次都用 5588 開大門",
+        "I go to AA meetings on Mondays",
+        "我每個月去匿名戒酒會",
+    ],
+)
+def test_a_code_or_a_private_habit_is_no_memory(message: str) -> None:
+    """E4, G7: what is secret or private in a sentence of habit."""
+    assert not any(char.isdigit() or "Day" in each.content for each in memorable(message) for char in each.content)
+    assert [each.content for each in memorable(message)] in ([], ["I love it"])

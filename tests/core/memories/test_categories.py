@@ -272,3 +272,25 @@ def test_wrong_words_are_named(tmp_path: Path, settings: str, problem: str) -> N
     (tmp_path / "vault-memory.toml").write_text(f"format = 1\n{settings}\n", encoding="utf-8")
     with pytest.raises(ConfigError, match=problem):
         Config.load(tmp_path / "vault-memory.toml", {})
+
+
+@pytest.mark.parametrize(
+    ("question", "own", "others"),
+    [
+        ("What car do I drive?", "I drive a Subaru", "My boss drives a Porsche"),
+        ("我養什麼寵物", "我家有一隻柯基", "客戶養了一隻鸚鵡在櫃檯"),
+        ("What exercise do I do?", "I run along the river", "Tests run on every push"),
+        ("我喜歡什麼音樂", "我太太跟我都聽爵士樂", "主管喜歡聽歌劇"),
+    ],
+)
+def test_a_question_about_oneself_prefers_what_speaks_of_oneself(question: str, own: str, others: str) -> None:
+    asked = categories.expand(question)
+    assert asked.is_of_person and asked.score(0.3, own) > asked.score(0.3, others)
+    about = categories.expand("What does my boss drive?")
+    assert about.score(0.3, "My boss drives a Porsche") >= about.score(0.3, "I drive a Porsche")
+
+
+def test_own_asks_for_no_thing() -> None:
+    asked = categories.expand("Which pet do I own?")
+    assert "own" not in asked.content
+    assert asked.score(0.0, "We adopted a beagle") > asked.score(0.2, "I own the rota this quarter")

@@ -152,3 +152,12 @@ def test_recent_important_and_reinforced_ones_count_more() -> None:
     best = replace(memory, importance=1.0, access_count=10**9)
     assert memories.score(best, 1.0, NOW).total == pytest.approx(1.0)
     assert memories.score(best, 0.1, NOW).total < plain.total, "what does not answer stays behind"
+
+
+def test_a_count_that_is_nonsense_stays_and_is_told() -> None:
+    """Bad input of the memories' issue: what a person wrote by hand is kept and reported."""
+    text = "---\nid: mem_1_a\naccess_count: -4\nimportance: 0.5\n---\ntea\n"
+    before = memories.decode(text)
+    assert before.access_count == 0 and before.problems == ("access_count: '-4' is not a whole number from 0",)
+    used = replace(before, access_count=3, importance=0.7)
+    assert memories.with_properties(text, before, used) == text.replace("importance: 0.5", "importance: 0.7")

@@ -89,11 +89,21 @@ def test_a_persons_own_note_has_no_rules_for_use() -> None:
     assert outcome and outcome.text == "---\naccess_count: 5\n---\nMilk\n"
 
 
-def test_front_matter_that_cannot_be_read_is_text() -> None:
+@pytest.mark.parametrize("side", ["ours", "theirs"])
+def test_front_matter_that_cannot_be_read_is_not_torn_up(side: Side) -> None:
     broken = BASE.replace("type: preference # mine", "type: [")
-    assert merge_note(BASE, broken, BASE.replace("I like", "I love"), has_uses=True).text == broken.replace(
-        "I like", "I love"
-    )
+    outcome = merge_note(BASE, broken, BASE.replace("I like", "I love"), has_uses=True)
+    assert outcome.text == broken.replace("I like", "I love")
+    used = meta(access_count=9)
+    outcome = merge_note(BASE, broken, used, lambda key: side, has_uses=True)
+    assert outcome.text == (broken if side == "ours" else used)
+    assert [clash.key for clash in outcome.clashes] == ["the front matter"]
+
+
+def test_a_note_may_have_front_matter_on_one_side_only() -> None:
+    bare = "Green tea.\n"
+    outcome = merge_note(bare, "---\ntags:\n- tea\n---\n" + bare, "Green tea, please.\n")
+    assert outcome.text == "---\ntags:\n- tea\n---\nGreen tea, please.\n"
 
 
 @pytest.mark.parametrize(

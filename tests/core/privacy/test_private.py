@@ -132,7 +132,7 @@ def test_words_in_which_nothing_private_is_meant(text: str) -> None:
     assert not is_private(text)
 
 
-@pytest.mark.parametrize("name", ["first", "second", "third"])
+@pytest.mark.parametrize("name", ["first", "second", "third", "fourth"])
 def test_what_the_lists_hold_is_told_apart(name: str) -> None:
     """G7: how the lists came about, and what was found at first sight, is in their README."""
     folder = Path(__file__).parents[2] / "data/private"

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import json
 import shlex
+import shutil
+from pathlib import Path
 
 import pytest
 
 from tests.conftest import Cli
 from tests.scripted_http import ScriptedServer
+from tests.vaults import copied
+from vault_memory.services.memories import store_memory
+from vault_memory.services.vault import open_vault
 
 CROWD = [*(f"我喜歡第 {n} 種顏色的襪子" for n in range(10)), *(f"第 {n} 個會議改到星期五下午" for n in range(40))]
 
@@ -80,6 +85,51 @@ def test_what_is_kept_already_is_shown(cli: Cli) -> None:
     assert all(cli(*add, f"Server web{n} was restarted") for n in range(3))
 
 
+def test_what_is_asked_to_be_remembered_stays(cli: Cli) -> None:
+    """E2, E6: `remember`: a fact of importance .7, for good; `add` for all else."""
+    memory_id = cli("remember", "--user", "alice", "Bob 有正式環境的部署權限").strip()
+    (shown,) = cli.json("memory", "show", "--user", "alice", memory_id)
+    assert (shown["type"], shown["importance"], shown["expires_at"]) == ("fact", 0.7, None)
+    assert cli.json("recall", "--user", "alice", "谁可以部署", "-k", "3")["memories"][0]["id"] == memory_id
+    again = cli.run("remember", "--user", "alice", "Bob 也有正式環境的部署權限", "--importance", "0.9")
+    assert again.returncode == 1 and memory_id in again.stdout and "--force" in again.stdout
+    other = cli("remember", "--user", "alice", "Bob 也有正式環境的部署權限", "--importance", "0.9", "--force").strip()
+    assert cli.json("memory", "show", "--user", "alice", other)[0]["importance"] == 0.9
+    assert "importance" in cli("remember", "--user", "alice", "x", "--importance", "7", code=2)
+
+
+def test_a_note_without_a_title_is_shown_by_its_words(cli: Cli) -> None:
+    """Written by hand: a list and a deletion show how it begins; nothing is written into it."""
+    notes = cli.folder / "memory/alice/memories"
+    notes.mkdir(parents=True)
+    (notes / "早上.md").write_text("# 早上的習慣\n\n先喝一杯手沖再看信\n", encoding="utf-8")
+    (notes / "long.md").write_text("- I write " + "very " * 40 + "long notes\n", encoding="utf-8")
+    listed = cli("memory", "list", "--user", "alice")
+    assert "早上  note  0.5  permanent  早上的習慣\n" in listed and "permanent  I write very very" in listed
+    assert all(len(line) < 130 for line in listed.splitlines())
+    assert (notes / "早上.md").read_text("utf-8").startswith("# 早上的習慣")
+
+
+def test_what_would_be_deleted_is_shown_once(cli: Cli) -> None:
+    """B6: the first three with their contents, the others on a line of their own; nothing twice."""
+    for text in ("茶要用八十度的水", "茶葉放在陰涼處", "茶杯先溫過", "茶會在星期六", "茶錢還沒付"):
+        cli("memory", "add", "--user", "alice", text, "--force")
+    cli("memory", "add", "--user", "alice", "茶壺要養", "--title", "紫砂壺", "--force")
+    shown = cli("memory", "delete", "--user", "alice", "--query", "茶")
+    assert shown.startswith("6 would be deleted:\n")
+    for text in (
+        "茶要用八十度的水",
+        "茶葉放在陰涼處",
+        "茶杯先溫過",
+        "茶會在星期六",
+        "茶錢還沒付",
+        "茶壺要養",
+        "紫砂壺",
+    ):
+        assert shown.count(text) == 1, text
+    assert shown.count("\n    ") == 3
+
+
 def test_a_model_that_is_sure_merges(cli: Cli, chat: ScriptedServer) -> None:
     """B5: one similar, confirmed by the model: one memory of both, the old notes linked."""
     add = ("memory", "add", "--user", "alice")
@@ -92,6 +142,9 @@ def test_a_model_that_is_sure_merges(cli: Cli, chat: ScriptedServer) -> None:
     assert row["content"] == both and row["id"] == done.stdout.strip()
     assert "Vault-Memory: " + row["id"] in cli.git("log", "-1", "--format=%B")
     assert len(cli.json("memory", "list", "--user", "alice", "--history")) == 3
+    chat.will_say("no JSON")
+    done = cli.run(*add, "Use JWT tokens for auth because mobile has no cookies, ever", **chat.chat_settings())
+    assert done.returncode == 1 and "nothing is merged: the answer of m cannot be used" in done.stderr
 
 
 def test_the_job_and_the_limit_are_told(cli: Cli) -> None:
@@ -164,3 +217,28 @@ def test_a_note_edited_into_nonsense_is_kept_and_reported(cli: Cli) -> None:
     assert note.read_text("utf-8") == (
         "---\ntype: seldom\nimportance: very\nexpires_at: soon\ntitle: Tea\n---\ntea is hot\n"
     )
+
+
+def test_memories_travel_with_an_export(cli: Cli, tmp_path: Path) -> None:
+    """A4, E1: export, and copied into another vault: every property, what is past, and how often each was recalled."""
+    add = ("memory", "add", "--user", "alice")
+    old = cli(
+        *add, "用 JWT 登入", "--type", "decision", "--tag", "auth", "--skill", "web", "--importance", "0.8"
+    ).strip()
+    cli("memory", "edit", "--user", "alice", old, "--content", "改用 session 登入")
+    week = cli(*add, "Bob deploys on Thursdays", "--ttl-days", "7", "--title", "Deploys").strip()
+    store_memory(open_vault(cli.folder), "alice", "部署前要跑完整測試", metadata={"project": "shop", "times": [1, 2.5]})
+    cli("turn", "--user", "alice", "--message", "我喜歡手沖咖啡", "--reply", "好的")
+    cli("recall", "--user", "alice", "Who deploys")
+    cli("export", "--user", "alice", str(tmp_path / "export"))
+    there = Cli(copied(cli.folder, tmp_path / "other-vault"))
+    shutil.rmtree(there.folder / "memory/alice")
+    shutil.rmtree(there.folder / ".vault-memory")
+    shutil.copytree(tmp_path / "export", there.folder / "memory/alice")
+    mine, theirs = (each.json("memory", "list", "--user", "alice", "--history") for each in (cli, there))
+    assert mine == theirs and len(theirs) == 5
+    by_id = {row["id"]: row for row in theirs}
+    assert by_id[week]["access_count"] == 1 and by_id[old]["superseded_by"] in by_id
+    assert any(row["metadata"] == {"project": "shop", "times": [1, 2.5]} for row in theirs)
+    assert any(row["said_on"] and row["source"].startswith("conversations/") for row in theirs)
+    assert [row["id"] for row in there.json("recall", "--user", "alice", "Who deploys")["memories"]][0] == week

@@ -101,6 +101,20 @@ def test_similar_memories_are_listed_and_the_caller_decides(server: Server, alic
     assert len(alice("GET", MEMORIES)["memories"]) == 2
 
 
+def test_what_is_asked_to_be_remembered_stays(server: Server, alice: Caller) -> None:
+    """E2, E6 over HTTP: a fact of importance .7, for good; similar ones are listed as everywhere."""
+    stored = alice("POST", f"{MEMORIES}/remember", 201, json={"content": "Bob 有正式環境的部署權限"})
+    one = alice("GET", f"{MEMORIES}/{stored['id']}")
+    assert (one["memory_type"], one["importance"], one["expires_at"]) == ("fact", 0.7, None)
+    told = alice("POST", f"{MEMORIES}/remember", 409, json={"content": "Bob 也有正式環境的部署權限"})
+    assert [each["id"] for each in told["similar"]] == [stored["id"]] and told["degraded"] == []
+    more = {"content": "Bob 也有正式環境的部署權限", "importance": 1, "force_save": True}
+    assert alice("POST", f"{MEMORIES}/remember", 201, json=more)["id"] != stored["id"]
+    assert alice("POST", f"{MEMORIES}/remember", 422, json={"content": "x", "importance": 7})
+    recalled = alice("POST", f"{MEMORIES}/recall", json={"query": "谁可以部署", "top_k": 3})["memories"]
+    assert stored["id"] in [each["id"] for each in recalled]
+
+
 def test_a_users_token_reaches_that_user_only(server: Server, alice: Caller) -> None:
     """Each endpoint, for another user who exists and for one who does not."""
     memory_id = add(alice, "tea is nice")

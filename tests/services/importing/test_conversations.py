@@ -9,16 +9,28 @@ import signal
 import subprocess
 import sys
 import zipfile
-from pathlib import Path
+from datetime import datetime, timedelta
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 import pytest
 
+from tests.conftest import Clock
 from tests.core.exports import test_chatgpt as chatgpt
 from tests.core.exports import test_claude as claude
+from vault_memory.core.memories import Memory
 from vault_memory.errors import UsageError
+from vault_memory.services.archiving import archive_user
 from vault_memory.services.importing import Imported, import_conversations
+from vault_memory.services.memories import (
+    delete_memories,
+    expire_memories,
+    list_memories,
+    prepare_deletion,
+    store_memory,
+)
 from vault_memory.services.notes import newest_turns
+from vault_memory.services.turns import Learned
 from vault_memory.services.vault import Vault, open_vault
 
 
@@ -132,3 +144,105 @@ def test_killed_at_any_moment_and_run_again(vault: Vault, tmp_path: Path, learn:
     learned = [line for line in log if line.startswith("memory(alice): ")]
     assert len(learned) == len(set(learned)) and len(learned) == (3 if learn else 0)
     assert vault.history.state().waiting == 0
+
+
+def said(*turns: tuple[str, str], name: str = "c") -> dict[str, Any]:
+    """A conversation of (day, what the person says)."""
+    messages = []
+    for day, text in turns:
+        at = datetime.fromisoformat(f"{day}T09:00:00+08:00").timestamp()
+        messages += [chatgpt.message("user", text, at=at), chatgpt.message("assistant", "OK", at=at + 5)]
+    return chatgpt.conversation(*messages, conversation_id=name, create_time=messages[0]["create_time"])
+
+
+def kept(vault: Vault) -> dict[str, Memory]:
+    return {file.memory.content: file.memory for file in list_memories(vault, "alice")}
+
+
+def test_what_was_said_worth_a_memory_is_kept(vault: Vault, tmp_path: Path) -> None:
+    """E4, E2: as turns leave it behind, with the turn's own time; it lives seven days from the import."""
+    wanted = [
+        said(("2024-03-01", "I play the cello on weekends"), ("2024-03-02", "Which strings are the best?")),
+        said(("2023-11-14", "我喜歡咖啡，尤其是手沖"), ("2024-05-01", "我喜歡咖啡，尤其是手沖！"), name="d"),
+        said(("2024-06-01", "這段不要記：我喜歡爵士樂"), ("2024-06-02", "我有糖尿病，我喜歡甜食"), name="e"),
+    ]
+    path = export(tmp_path / "a.json", wanted)
+    assert run(vault, path).learned is None and kept(vault) == {}
+    learned = run(vault, path, learn=True).learned
+    assert learned and [each.became for each in learned.memories] == ["remembered", "remembered", "reinforced"]
+    found = kept(vault)
+    assert {*found} == {"I play the cello on weekends", "我喜歡咖啡，尤其是手沖"}
+    coffee = found["我喜歡咖啡，尤其是手沖"]
+    assert coffee.source == "conversations/2023-11-14.jsonl:1" and coffee.said_on == ("2023-11-14", "2024-05-01")
+    assert coffee.created_at and coffee.created_at.date().isoformat() == "2023-11-14"
+    assert coffee.expires_at and 6.9 < (coffee.expires_at - vault.now()) / timedelta(days=1) <= 7
+    vault.history.flush()
+    entries = vault.history.log([PurePosixPath("memory/alice/memories")], limit=9)
+    added = {entry.subject: entry for entry in entries}[f"memories(alice): add preference {coffee.content}"]
+    assert added.time.date().isoformat() == "2023-11-14" and added.trailers["Vault-Source"] == coffee.source
+
+    again = run(vault, path, learn=True).learned
+    assert again and again.memories == [] and kept(vault) == found, "each turn counts once"
+
+
+def test_what_is_gone_does_not_come_back(vault: Vault, clock: Clock, tmp_path: Path) -> None:
+    """E4: a memory that has expired, or was deleted, is not learned again from the same turn."""
+    wanted = said(("2024-03-01", "I play the cello on weekends"), ("2024-03-02", "I love dark chocolate"))
+    path = export(tmp_path / "a.json", [wanted])
+    run(vault, path, learn=True)
+    (first, *_) = kept(vault).values()
+    delete_memories(vault, "alice", prepare_deletion(vault, "alice", ids=[first.id]).code)
+    assert len(kept(vault)) == 1
+    clock.time += timedelta(days=8)
+    expire_memories(vault, "alice")
+    assert run(vault, path, learn=True).learned == Learned() and kept(vault) == {}
+    more = said(("2024-03-01", "I play the cello on weekends"), ("2024-04-01", "I love dark chocolate"))
+    assert run(vault, export(tmp_path / "b.json", [more]), learn=True).learned
+    assert {*kept(vault)} == {"I love dark chocolate"}, "said at another time, it is another turn"
+
+
+def test_what_was_taken_back_later_is_forgotten(vault: Vault, tmp_path: Path) -> None:
+    """E4: in the order in which it was said; what was said since stays."""
+    run(vault, export(tmp_path / "new.json", [said(("2025-06-01", "I love jazz"), name="n")]), learn=True)
+    old = said(
+        ("2024-03-01", "I love dark chocolate"),
+        ("2024-03-02", "I play the cello on weekends"),
+        ("2024-03-03", "Forget that I love dark chocolate"),
+        ("2024-03-04", "Forget that I love jazz"),
+    )
+    path = export(tmp_path / "old.json", [old])
+    for _ in range(2):
+        run(vault, path, learn=True)
+        assert {*kept(vault)} == {"I love jazz", "I play the cello on weekends"}
+
+
+def test_no_memory_goes_for_an_old_one(vault: Vault, tmp_path: Path) -> None:
+    """E8: where there is no room, the turn's words stay in the record alone, and that is told."""
+    small = open_vault(vault.root, now=vault.now, memories_capacity=2)
+    for text in ("Bob deploys", "Use JWT"):
+        store_memory(small, "alice", text, importance=0.1)
+    found = run(small, export(tmp_path / "a.json", [said(("2024-03-01", "I play the cello on weekends"))]), learn=True)
+    assert found.learned and found.learned.not_remembered == 1 and found.learned.memories == []
+    assert {*kept(small)} == {"Bob deploys", "Use JWT"}
+
+
+def test_nothing_is_kept_where_turns_leave_no_memories(vault: Vault, tmp_path: Path) -> None:
+    quiet = open_vault(vault.root, now=vault.now, memories_from_turns=False)
+    run(quiet, export(tmp_path / "a.json", [said(("2024-03-01", "I play the cello on weekends"))]), learn=True)
+    assert kept(quiet) == {}
+
+
+def test_turns_that_are_packed_are_not_added_again(vault: Vault, tmp_path: Path) -> None:
+    """A2: an import after the archive's job finds its turns there, and learns from them."""
+    wanted = [said(("2024-03-01", "I play the cello on weekends"), ("2024-03-02", "Which strings?"))]
+    path = export(tmp_path / "a.json", wanted)
+    assert run(vault, path).kept.added == 2
+    assert len([*archive_user(vault, "alice")]) == 1
+    assert not [*(vault.root / "memory/alice/conversations").glob("*.jsonl")]
+    assert run(vault, path).kept.known == 2 and len(messages(vault)) == 2
+    assert run(vault, path, learn=True).learned and {*kept(vault)} == {"I play the cello on weekends"}
+    wanted = [said(("2024-03-01", "I play the cello on weekends"), ("2024-03-01", "Which bow?"), name="c2"), *wanted]
+    assert run(vault, export(tmp_path / "a.json", wanted)).kept.added == 2 and len(messages(vault)) == 4
+    assert [source for source, _ in newest_turns(vault, "alice", 9)][1:] == [
+        f"conversations/2024-03-01.jsonl:{number}" for number in (3, 2, 1)
+    ]

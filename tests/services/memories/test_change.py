@@ -13,6 +13,7 @@ from vault_memory.services.memories import (
     edit_memory,
     expire_memories,
     list_memories,
+    memory_files,
     prepare_deletion,
     remember,
     store_memory,
@@ -94,3 +95,17 @@ def test_a_note_that_cannot_be_read_is_left_alone(vault: Vault, home: Home) -> N
         supersede(vault, "alice", memory_id, "coffee")
     assert path.read_text("utf-8") == "---\ntype: [broken\n---\ntea\n" and len(home.names()) == 1
     assert home.file(memory_id).memory.content == "tea", "its id is that of its name"
+
+
+def test_a_note_with_a_name_of_its_own_is_replaced(vault: Vault) -> None:
+    """Written by hand in Obsidian: its name is its id, and the memory that takes its place gets one of ours."""
+    for name in ("早晨", "morning_tea", "Tea"):
+        note = vault.root / f"memory/alice/memories/{name}.md"
+        note.parent.mkdir(parents=True, exist_ok=True)
+        note.write_text(f"first thing: {name}\n", encoding="utf-8")
+        made = supersede(vault, "alice", name, f"first thing: water, not {name}")
+        assert made.id.startswith("mem_")
+        (new,) = memory_files(vault, "alice", [made.id])
+        assert new.memory.supersedes == name
+    task = store_memory(vault, "alice", "Implement the login", prefix="task")
+    assert supersede(vault, "alice", task, "Implement the logout").id.startswith("task_")

@@ -134,7 +134,7 @@ def stores(receipt: Receipt) -> dict[str, bool]:
     return {look.store: look.is_absent for look in receipt.looks}
 
 
-GONE = dict.fromkeys(("files", "ids", "words", "vectors", "state", "git"), True)
+GONE = dict.fromkeys(("files", "ids", "words", "vectors", "bytes", "state", "git"), True)
 
 
 def test_the_receipt_is_of_looks_and_its_command_brings_the_note_back(vault: Vault, home: Home) -> None:

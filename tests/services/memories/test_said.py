@@ -275,3 +275,105 @@ def test_the_record_is_shown_for_the_memory_of_its_turn(vault: Vault) -> None:
     assert [place for place in hit.evidence.repeated_at if place.startswith("memories/")]
     (alone,) = search(vault, "alice", SearchQuery("衣索比亞的咖啡", kinds=("memory",))).hits
     assert alone.kind == "memory"
+
+
+def test_in_other_words_it_lives_on(vault: Vault, clock: Clock) -> None:
+    """B5: five ways to like mangoes are one memory, which is in one place of a prompt; its first words stay."""
+    for said in ("我喜歡吃芒果", "我超喜歡吃芒果", "我真的很愛芒果", "I love mangoes", "I really like mango"):
+        clock.time += timedelta(days=1)
+        record_turn(vault, "alice", said)
+    (memory,) = kept(vault)
+    assert memory.content == "我喜歡吃芒果" and memory.access_count == 4 and len(memory.said_on) == 5
+    record_turn(vault, "bob", "I love mangoes")
+    assert [each.content for each in kept(vault, "bob")] == ["I love mangoes"], "walls between users"
+
+
+@pytest.mark.parametrize(
+    ("first", "then"),
+    [
+        ("I hate durian", "Actually I love durian now"),
+        ("我喜歡喝咖啡", "我現在不喝咖啡了"),
+        ("I live in Kaohsiung", "我搬到台南了"),
+        ("I like whisky", "I stopped drinking whisky"),
+    ],
+)
+def test_a_change_of_mind_takes_the_place(vault: Vault, home: Home, first: str, then: str) -> None:
+    """The old note names the new one, and is found with the history alone; one commit has both."""
+    (old,) = record_turn(vault, "alice", first).memories
+    vault.history.flush()
+    commits = len(home.log())
+    (new,) = record_turn(vault, "alice", then).memories
+    (memory,) = kept(vault)
+    assert memory.id == new.id and memory.supersedes == old.id and new.became == "remembered"
+    (before, *_) = (f.memory for f in list_memories(vault, "alice", history=True) if f.memory.id == old.id)
+    assert before.superseded_by == new.id
+    assert len(home.log()) == commits + 1 and home.log()[0].subject.startswith("memories(alice): replace ")
+    assert home.is_clean()
+    assert {each.id for each in recall(vault, "alice", first, history=True)} >= {old.id}
+    assert old.id not in {each.id for each in recall(vault, "alice", first)}
+
+
+def test_what_lasts_is_replaced_by_what_lasts(vault: Vault) -> None:
+    remember(vault, "alice", "I hate durian")
+    store_memory(vault, "alice", "I hate durian", "preference", ttl_days=None, force_save=True)
+    record_turn(vault, "alice", "I love durian now")
+    (memory,) = kept(vault)
+    assert memory.expires_at is None and memory.supersedes and len(memory.supersedes.split(", ")) == 2
+
+
+def test_an_edit_in_no_commit_is_not_replaced(vault: Vault, home: Home) -> None:
+    record_turn(vault, "alice", "I hate durian")
+    vault.history.flush()
+    (file,) = list_memories(vault, "alice")
+    path = home.path / file.source
+    path.write_text(path.read_text("utf-8") + "\nMine.\n", "utf-8")
+    record_turn(vault, "alice", "I love durian now")
+    assert "Mine." in path.read_text("utf-8")
+    assert contents(vault)[-1] == "I love durian now"
+
+
+def test_a_turn_that_comes_late_changes_no_mind(vault: Vault, clock: Clock) -> None:
+    """What was said since then holds; what is said late lives seven days from now, and each time again."""
+    earlier = clock.time - timedelta(days=20)
+    record_turn(vault, "alice", "I love durian now")
+    record_turn(vault, "alice", "I hate durian", created_at=earlier)
+    assert contents(vault) == ["I love durian now"]
+    record_turn(vault, "alice", "I love jazz", created_at=earlier)
+    (late,) = (each for each in kept(vault) if each.content == "I love jazz")
+    assert days_left(late, clock) == 7 and late.created_at and late.created_at.date() == earlier.date()
+    clock.time += timedelta(days=6)
+    record_turn(vault, "alice", "I really like jazz")
+    (late,) = (each for each in kept(vault) if each.content == "I love jazz")
+    assert days_left(late, clock) == 7
+
+
+def test_both_minds_in_one_turn_are_the_last(vault: Vault) -> None:
+    record_turn(vault, "alice", "I hate cilantro. Actually I love cilantro now.")
+    assert contents(vault) == ["I love cilantro now"]
+
+
+def test_how_it_is_to_be_from_now_on_is_a_note_and_no_memory_of_some_days(vault: Vault) -> None:
+    """A2: a rule for the assistant does not expire."""
+    for said in ("以後回答我都用條列式", "從今天起不要再用表情符號"):
+        learned = record_turn(vault, "alice", said, "好")
+        assert [(change.key, change.new) for change in learned.changes] == [("note", said)]
+        assert learned.memories == ()
+
+
+def test_a_fact_is_kept_beside_what_follows_from_it(vault: Vault) -> None:
+    """Where somebody lives is a time zone, and a memory; one rule for every dog."""
+    recorded = record_turn(vault, "alice", "I live in Berlin")
+    assert [each.key for each in recorded.changes] == ["timezone"] and contents(vault) == ["I live in Berlin"]
+    for said in ("我養了一隻柴犬", "我養了一隻柯基"):
+        recorded = record_turn(vault, "alice", said)
+        assert not recorded.changes and [each.content for each in recorded.memories] == [said]
+    assert [each.key for each in record_turn(vault, "alice", "記住我養了一隻貴賓").changes] == ["note"]
+
+
+def test_looking_for_the_same_takes_as_long_among_many(vault: Vault, home: Home) -> None:
+    """No file is looked at but those that the index names, while the user's files are locked."""
+    record_turn(vault, "alice", "I love tea")
+    (home.path / "memories/own.md").write_text("I love coffee\n", "utf-8")
+    recorded = record_turn(vault, "alice", "我喜歡喝茶")
+    assert [each.became for each in recorded.memories] == ["reinforced"]
+    assert [each.became for each in record_turn(vault, "alice", "我愛茶").memories] == ["reinforced"]

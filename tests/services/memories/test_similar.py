@@ -206,6 +206,10 @@ def test_a_bad_answer_merges_nothing(smart: Vault, chat: ScriptedServer, home: H
     assert asked.degraded and "nothing is merged" in asked.degraded[0] and "AKIA" not in str(asked)
     assert add(smart, "tea is nice in the morning").degraded, "it looked by words alone, and stored it"
     assert contents(smart) == {OLD, "tea is nice in the morning"}
+    stored = store_memory(smart, "alice", NEW).stored
+    assert stored.id and stored.similar and "nothing is merged" in stored.degraded[0], (
+        "a program stores it, and is told"
+    )
 
 
 def test_no_lock_is_held_while_a_model_works_and_it_is_checked_again(

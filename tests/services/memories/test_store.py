@@ -26,6 +26,7 @@ from vault_memory.services.memories import (
     store_memory,
 )
 from vault_memory.services.memories.store import draft
+from vault_memory.services.retrieval import recall
 from vault_memory.services.vault import Vault, open_vault
 
 
@@ -158,3 +159,12 @@ def test_ten_processes_at_once(vault: Vault, home: Home) -> None:
     assert sum(not each.stored.reinforced for each in ids) == 1
     assert home.file(ids[0]).memory.content == "the same memory"
     assert home.is_clean()
+
+
+def test_a_private_fact_is_refused_with_what_its_person_can_do(vault: Vault, home: Home) -> None:
+    """G7: nobody's yes makes us write it; a note of one's own is a memory."""
+    with pytest.raises(UsageError, match=r"memory/ID/memories/NAME\.md"):
+        remember(vault, "alice", "I have diabetes")
+    (home.path / "memories").mkdir(parents=True, exist_ok=True)
+    (home.path / "memories/own.md").write_text("I have diabetes\n", encoding="utf-8")
+    assert [each.content for each in recall(vault, "alice", "diabetes")] == ["I have diabetes"]

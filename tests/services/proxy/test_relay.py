@@ -130,6 +130,26 @@ def test_words_stay_off_the_record_for_half_an_hour_after_the_last_round(relay: 
     wait_until(lambda: is_off(user("hello")), "words with which no person seemed to speak, too")
 
 
+@pytest.mark.parametrize(
+    ("name", "is_theirs"),
+    [(None, True), ("alice", True), ("Alice", True), ("user", True), ("xiao_an", True), ("al", True), ("bob", False)],
+)
+def test_who_has_another_name_in_a_chat_of_several_people_is_not_heard(
+    vault: Vault, seconds: Seconds, name: str | None, is_theirs: bool
+) -> None:
+    """OpenAI's `name` of a message: the user's id, one from `[identities]`, that of the profile, or another's."""
+    vault.new_user("alice")
+    write(vault, "alice", layout.PROFILE, "# 使用者\n\n- 稱呼：Xiao An\n")
+    named = open_vault(vault.root, now=vault.now, identities={"al": "alice", "bob": "bob"})
+    with relay_of(named, seconds) as relay:
+        message = user("I live in Berlin.") | ({} if name is None else {"name": name})
+        request = ask(relay, message).user_request
+        assert request is not None
+        assert (request.chat.words, request.chat.context) == (
+            ("I live in Berlin.", "") if is_theirs else ("", "I live in Berlin.")
+        )
+
+
 def test_a_retry_gets_the_same_memory_and_a_later_request_the_present_one(relay: Relay, seconds: Seconds) -> None:
     first = first_words(ask(relay, user(QUESTION)))
     write(relay.vault, "alice", "notes/tea.md", "# Tea\n\nGreen tea wants water of 70 degrees.\n")

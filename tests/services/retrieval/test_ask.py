@@ -70,8 +70,33 @@ def test_a_model_that_answers_nonsense_counts_as_none(asked: Vault, chat: Script
     store_memory(asked, "alice", BOB, "fact")
     chat.script = [reply]
     answer = ask_ai(asked, "alice", QUESTION)
-    assert BOB in answer.text and not answer.by_model and answer.degraded
+    assert BOB in answer.text and not answer.by_model
+    (why,) = answer.degraded
+    assert answer.text == f"語言模型沒有給出答案（{why}）；記憶中找到的是：\n- {BOB}"
     chat.released.set()
+
+
+def test_a_model_that_fails_is_told_from_none(asked: Vault, chat: ScriptedServer) -> None:
+    """B7: what failed, in the language of the question, and neither the key nor what was asked or answered."""
+    keyed = open_vault(
+        asked.root,
+        now=asked.now,
+        environ={"KEY": "sk-not-to-be-shown"},
+        llm_enabled=True,
+        llm_base_url=chat.url,
+        llm_model="m",
+        llm_key_env="KEY",
+    )
+    chat.script = [Reply([b'{"error": "sk-not-to-be-shown"}'], status=401), completion("Pelikan")]
+    refused = ask_ai(keyed, "alice", "Who deploys the Albatross?")
+    assert refused.text.startswith("The language model gave no answer (the chat endpoint 127.0.0.1:")
+    assert refused.text.endswith("answered 401; check the key in KEY), and nothing was found in memory.")
+    assert refused.degraded == (refused.text.partition("(")[2].rpartition(")")[0],)
+    store_memory(keyed, "alice", BOB, "fact")
+    nonsense = ask_ai(keyed, "alice", "谁可以部署正式环境？")
+    assert "语言模型没有给出答案（the chat model m does not follow the schema" in nonsense.text
+    told = f"{refused.text} {refused.degraded} {nonsense.text} {nonsense.degraded}"
+    assert not any(word in told for word in ("sk-not", "Albatross", "Pelikan"))
 
 
 def test_secrets_go_neither_to_the_model_nor_out_of_its_answer(asked: Vault, chat: ScriptedServer) -> None:
@@ -91,4 +116,5 @@ def test_a_setting_that_waits_for_a_yes_is_told(vault: Vault, clock: Clock, chat
     lines = f'[llm]\nenabled = true\nbase_url = "{chat.url}"\nmodel = "m"\n'
     settings.write_text(settings.read_text().replace("[llm]\n", lines))
     answer = ask_ai(open_vault(vault.root, now=clock), "alice", QUESTION)
-    assert chat.received == [] and "vault-memory trust" in answer.degraded[0]
+    (waits,) = answer.degraded
+    assert chat.received == [] and "vault-memory trust" in waits

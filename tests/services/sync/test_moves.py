@@ -18,6 +18,7 @@ from tests.conftest import TAIPEI, Clock
 from tests.services.sync.conftest import Machine, Machines, git
 from vault_memory.core.memories import Memory, decode, encode, source_of, with_properties
 from vault_memory.services.archiving import archive_user
+from vault_memory.services.graph import add_observation, create_entity, list_entities
 from vault_memory.services.memories import edit_memory, memory_files, note_accesses, write_accesses
 from vault_memory.services.memories.expire import expire_memories
 from vault_memory.services.turns.record import record_turn
@@ -281,6 +282,22 @@ def test_what_a_person_has_renamed_is_the_same_memory(
     for machine in (one, two):
         (note,) = memories_in(machine)
         assert note.name == "車庫 1.md" and decode(note.read_text()).access_count == 1
+
+
+def test_an_entity_that_one_has_renamed_gets_what_the_other_has_added(
+    one: Machine, two: Machine, in_either_order: Callable[[Machine, Machine], None]
+) -> None:
+    """B2: renamed in Obsidian, and told more about on another machine."""
+    create_entity(one.vault, "alice", "Redis", "technology", ["runs on port 6379"])
+    one.sync()
+    two.sync()
+    note = two.root / HOME / "entities" / "Redis.md"
+    note.rename(note.with_name("快取.md"))
+    add_observation(one.vault, "alice", "Redis", "sessions live there")
+    in_either_order(one, two)
+    for machine in (one, two):
+        (found,) = list_entities(machine.vault, "alice")
+        assert found.name == "快取" and "sessions live there" in found.observations and len(found.observations) == 2
 
 
 # Any order ----------------------------------------------------------------------------------------------------------

@@ -99,3 +99,30 @@ def test_a_turn_of_another_machine_on_the_same_line_is_not_meant(vault: Vault) -
     with rows.open("a") as file:
         file.write(other.replace(".jsonl:1", ".jsonl:2").replace("2026-01-30T", "2026-01-29T") + "\n")
     assert said(vault, "scratch that") == ["theme -= dark"]
+
+
+@pytest.mark.parametrize(
+    "message",
+    ["please don't remember that", "剛剛那個不要記", "Forget what I just said.", "off the record", "刚才说的请保密"],
+)
+def test_what_is_not_to_be_remembered_one_message_later_goes(vault: Vault, message: str) -> None:
+    """R2, E8: the preference, the memory, and the words in the log; the conversation record keeps them."""
+    taught = record_turn(vault, "alice", "I always use dark mode and I love bouldering", "ok " * 60)
+    assert taught.changes and taught.memories
+    done = record_turn(vault, "alice", message)
+    assert [change.summary() for change in done.changes] == ["theme -= dark"]
+    assert [each.became for each in done.memories] == ["forgotten"]
+    home = vault.root / "memory/alice"
+    texts = [path.read_text(encoding="utf-8") for path in (*home.glob("*.md"), *home.glob("daily/*.md"))]
+    assert not any("bouldering" in text or "dark" in text for text in texts), texts
+    assert sum(text.count("[private]") for text in texts) >= 2
+    assert "bouldering" in next(home.glob("conversations/*.jsonl")).read_text(encoding="utf-8")
+
+
+def test_a_persons_line_in_the_log_stays(vault: Vault) -> None:
+    record_turn(vault, "alice", "I love bouldering")
+    (log,) = (vault.root / "memory/alice/daily").glob("*.md")
+    log.write_text(log.read_text(encoding="utf-8") + "  my own remark on bouldering\n", encoding="utf-8")
+    record_turn(vault, "alice", "please don't remember that")
+    text = log.read_text(encoding="utf-8")
+    assert text.count("bouldering") == 1 and "  my own remark on bouldering\n" in text

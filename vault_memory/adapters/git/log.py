@@ -132,6 +132,12 @@ class CommitLog:
         )
         return [_entry(fields) for fields in log_records(out, _FIELDS)]
 
+    def values(self, trailer: str) -> set[str]:
+        """All values that the commits of HEAD have for a trailer."""
+        shape = f"--format=%(trailers:key={trailer},valueonly)"
+        out = git.run(self._root, "log", shape, f"--grep=^{trailer}: ", "HEAD", "--", timeout_s=_TIMEOUT_S)
+        return set(out.decode("utf-8", "replace").split())
+
     def has(self, commit: str) -> bool:
         """Whether a commit is in this repository with all its ancestors."""
         args = ("rev-list", "--max-count=1", "--ignore-missing", commit, "--")

@@ -70,7 +70,7 @@ from vault_memory.adapters.history.publish import (
 from vault_memory.adapters.history.rewind import OUR_MOVE, Rewind
 from vault_memory.adapters.history.working_tree import WorkingTree
 from vault_memory.core import layout, setting_checks
-from vault_memory.core.trailers import turns_of
+from vault_memory.core.trailers import KEYS, turns_of
 from vault_memory.errors import (
     Busy,
     Changed,
@@ -334,6 +334,13 @@ class History:
         return any(lines <= set(draft.message.split("\n")) for draft in drafts) or bool(
             self.log(limit=1, since=since, trailers=trailers)
         )
+
+    def turns(self) -> set[str]:
+        """The digests of all turns that a commit, or a draft that waits, names."""
+        drafts = [draft for intent in self._intents.pending() for draft in intent.drafts]
+        waiting = {turn for draft in drafts for turn in turns_of(draft.message)}
+        is_empty = self._repository.head().commit is None
+        return waiting if is_empty else waiting | CommitLog(self.root).values(KEYS["turn"])
 
     def uncommitted(
         self,

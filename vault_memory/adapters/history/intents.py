@@ -104,13 +104,17 @@ def net_changes(drafts: Iterable[Draft]) -> dict[PurePosixPath, FileChange]:
     return net
 
 
-def is_gone(chain: Sequence[FileChange], on_disk: bytes | None) -> bool:
-    """Whether a file has none of the lines that these changes have added, but for headings, which others may have. The
-    line of a request is there, whatever the person has made of it, while it names its turn."""
+def is_gone(chain: Sequence[FileChange], on_disk: bytes | None, committed: bytes | None = None) -> bool:
+    """Whether a file has none of the lines that these changes have added, but for headings, which others may have, and
+    for those that are `committed`. The line of a request is there, whatever the person has made of it, while it names
+    its turn; another machine counts its turns alike, so a line that stood there before is none of them."""
     before = set((bytes_of(chain[0].old) or b"").split(b"\n"))
-    lines = {line for change in chain for line in (bytes_of(change.new) or b"").split(b"\n")}
-    added = {_known_by(line) for line in lines - before if line.strip() and not line.startswith(b"#")}
-    return bool(added) and added.isdisjoint(map(_known_by, (on_disk or b"").split(b"\n")))
+    lines = {line for change in chain for line in (bytes_of(change.new) or b"").split(b"\n")} - before
+    added = {_known_by(line) for line in lines if line.strip() and not line.startswith(b"#")}
+    there, kept = (
+        {_known_by(line) for line in (text or b"").split(b"\n") if line not in before} for text in (on_disk, committed)
+    )
+    return bool(added - kept) and there.isdisjoint(added - kept)
 
 
 def _known_by(line: bytes) -> bytes:

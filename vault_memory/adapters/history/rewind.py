@@ -28,7 +28,7 @@ from vault_memory.adapters.history.intents import Intent, IntentLog, is_gone
 from vault_memory.adapters.history.model import ASSISTANT, WAITING_DIR, Author, Draft, FileChange
 from vault_memory.adapters.history.publish import GitIndexUpdate
 from vault_memory.core import reading
-from vault_memory.errors import Changed, HistoryError, TooLarge
+from vault_memory.errors import Changed, HistoryError, LargeObject, TooLarge
 
 OUR_MOVE = "vault-memory: "
 """How each of our lines in a branch's reflog begins."""
@@ -164,10 +164,10 @@ class Rewind:
                 is_lost = is_heads = filters.blob(self._repository.prefix / path, on_disk) == held
                 if path in logs:
                     chain = self._taken(path, pending, moves, held, is_heads)
-                    is_lost = bool(chain) and is_gone(chain, on_disk)
+                    is_lost = bool(chain) and is_gone(chain, on_disk, self._content(tree, path))
                 if is_lost and self._redo(path, chain):
                     redone.add(path)
-            except TooLarge:  # git has put back no file that is too large
+            except (TooLarge, LargeObject):  # git has put back no file that is too large
                 continue
             except Changed:  # the person saved just now: the next call does it
                 redone.add(path)
@@ -190,7 +190,9 @@ class Rewind:
         is_restored = is_heads and self._is_restored(path)
         for move in moves:
             if move.why.startswith("commit") and self._differs(path, move):
-                break  # it is as the person has committed it since
+                # It is as the person has committed it: only what was said since may be taken out by a later move.
+                taken &= {intent.path for intent in staged if intent.staged_at >= move.when}
+                break
             if _DISCARDING.match(move.why) and (written_at is None or written_at >= move.when - _RESET_S):
                 taken |= self._staged_until(path, staged, move.when, held)
             elif _REWINDING.match(move.why) and is_restored:

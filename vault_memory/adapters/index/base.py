@@ -159,6 +159,15 @@ class Index(Protocol):
         """How much of what stood here is left, as the tables of files, words and vectors have it."""
         ...
 
+    def holding(self, texts: Iterable[str]) -> list[str]:
+        """The sources of the files in whose text one of these stands, letter for letter."""
+        ...
+
+    def purge(self) -> bool:
+        """Leave no byte of what was removed in the database and what SQLite keeps beside it. False: somebody reads it
+        at this moment, and what was removed stays there until it is written to again."""
+        ...
+
     def compact(self) -> None:
         """Join the pieces that many writes have left: every search must look through each of them."""
         ...
@@ -230,6 +239,11 @@ class Index(Protocol):
     def alike_memories(self, sketch: Sequence[int], at: float, limit: int) -> list[MemoryRow]:
         """The memories that are not past then with the most numbers of a sketch (`core.memories.sketch`), the same
         text first. Of the many with a common word only the newest are looked at, so it takes as long among many."""
+        ...
+
+    def memories_about(self, content: str, at: float, limit: int) -> list[MemoryRow]:
+        """The newest memories that are not past then and that are the same text, or may say the same of the same thing,
+        or the contrary (`core.memorable.topics_of`). It takes as long among many."""
         ...
 
     def memories_version(self) -> int:

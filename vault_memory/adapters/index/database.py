@@ -20,7 +20,7 @@ from vault_memory.adapters import private
 from vault_memory.core.text import tokens
 from vault_memory.errors import Busy, ForeignFile, IndexUnusable
 
-SCHEMA_VERSION = 7
+SCHEMA_VERSION = 8
 """Of the tables, and of what is read of a file into them."""
 VERSION = f"{SCHEMA_VERSION}.{tokens.VERSION}"
 """An index of another version is dropped and rebuilt from the files, never migrated."""
@@ -156,7 +156,7 @@ def _opened(path: Path, below: Path | None, refuse: Refuse | None, within: Path 
     connection = apsw.Connection(_real(path), flags=_FLAGS)
     try:
         # Not set_busy_timeout: it would sleep with the GIL held, and another thread of ours may hold the very lock.
-        connection.set_busy_handler(_wait)
+        connection.set_busy_handler(waiting(BUSY_TIMEOUT_MS))
         # A deferred transaction that reads, then writes, fails at once when another has written since, despite the
         # busy handler.
         connection.transaction_mode = "IMMEDIATE"
@@ -186,10 +186,14 @@ def _opened(path: Path, below: Path | None, refuse: Refuse | None, within: Path 
     return connection
 
 
-def _wait(tries: int) -> bool:
-    """Called by SQLite while another connection holds the lock: whether to try again."""
-    time.sleep(_RETRY_PAUSE_S)
-    return tries * _RETRY_PAUSE_S < BUSY_TIMEOUT_MS / 1000
+def waiting(most_ms: int) -> Callable[[int], bool]:
+    """What SQLite calls while another connection holds the lock: whether to try again."""
+
+    def wait(tries: int) -> bool:
+        time.sleep(_RETRY_PAUSE_S)
+        return tries * _RETRY_PAUSE_S < most_ms / 1000
+
+    return wait
 
 
 def _empty(connection: apsw.Connection) -> None:
@@ -227,8 +231,10 @@ def _real(path: Path) -> str:
 
 
 def _set_up(connection: apsw.Connection) -> None:
-    # With the default cache of 2 MB inserts are 7 to 15 times slower.
-    connection.execute("PRAGMA synchronous=normal; PRAGMA cache_size=-65536; PRAGMA foreign_keys=true").fetchall()
+    # With the default cache of 2 MB inserts are 7 to 15 times slower. What is deleted is overwritten with zeros: an
+    # update of one note in 4,000 takes 1.2 ms with it and without.
+    settings = ("synchronous=normal", "cache_size=-65536", "foreign_keys=true", "secure_delete=true")
+    connection.execute(";".join(f"PRAGMA {each}" for each in settings)).fetchall()
     _load_extension(connection)
 
 

@@ -12,6 +12,7 @@ import apsw
 from vault_memory.adapters.index.base import MemoryRow, MemoryText
 from vault_memory.adapters.index.database import rows, value
 from vault_memory.core.layout import ARCHIVE_DIR
+from vault_memory.core.memorable import topics_of
 from vault_memory.core.memories import SAMPLED, likeness, read, sketch
 from vault_memory.core.notes import Document
 
@@ -36,12 +37,13 @@ def put(db: apsw.Connection, file_id: int, document: Document) -> None:
     memory = read(document.meta, "", path.stem)
     created, expires = (each.timestamp() if each else None for each in (memory.created_at, memory.expires_at))
     is_past = path.parts[0] == ARCHIVE_DIR or memory.superseded_by is not None
-    drawn = [] if is_past else sketch("\n".join(chunk.text for chunk in document.chunks))
+    content = "" if is_past else "\n".join(chunk.text for chunk in document.chunks)
+    drawn, topics = ([], []) if is_past else (sketch(content), topics_of(content))
     row = (memory.id, memory.type, memory.skill_id or "", memory.importance, created or 0.0, expires)
     db.execute(
-        "INSERT INTO memories(file_id, memory_id, type, skill_id, importance, created, expires, until, sketch)"
-        " VALUES(?,?,?,?,?,?,?,?,?)",
-        (file_id, *row, 0.0 if is_past else expires, json.dumps(drawn)),
+        "INSERT INTO memories(file_id, memory_id, type, skill_id, importance, created, expires, until, sketch, topics)"
+        " VALUES(?,?,?,?,?,?,?,?,?,?)",
+        (file_id, *row, 0.0 if is_past else expires, json.dumps(drawn), json.dumps(topics)),
     )
 
 
@@ -107,3 +109,12 @@ def alike(db: apsw.Connection, numbers: Sequence[int], at: float, limit: int) ->
                 found.append((sketched[:1] == [*numbers[:1]], alike, file_id))
     best = sorted(found, reverse=True)[:limit]
     return [MemoryRow(*row) for *_, file_id in best for row in rows(db, f"{_FOUND} WHERE file_id = ?", (file_id,))]
+
+
+def about(db: apsw.Connection, content: str, at: float, limit: int) -> list[MemoryRow]:
+    """See `Index.memories_about`."""
+    newest = "SELECT file_id FROM sketches WHERE number = ? ORDER BY file_id DESC LIMIT ?"
+    numbers = [*sketch(content)[:1], *topics_of(content)]
+    known = {file_id for number in numbers for (file_id,) in rows(db, newest, (number, limit))}
+    one = f"{_FOUND} WHERE file_id = ? AND {_ACTIVE}"
+    return [MemoryRow(*row) for file_id in sorted(known, reverse=True) for row in rows(db, one, (file_id, at))][:limit]

@@ -2,6 +2,8 @@ CREATE TABLE meta(key TEXT PRIMARY KEY, value) WITHOUT ROWID;
 INSERT INTO meta VALUES('chunks', 0);
 -- Tells this index from one that is made anew in its place: ids begin again there.
 INSERT INTO meta VALUES('made', lower(hex(randomblob(16))));
+-- What was deleted has always been overwritten: not so in an index of an earlier version.
+INSERT INTO meta VALUES('zeroed', 1);
 -- Until all files have been looked at: the index may stand in the place of one that was deleted.
 INSERT INTO meta VALUES('new', 1);
 CREATE TABLE files(
@@ -14,21 +16,23 @@ CREATE TABLE files(
 CREATE TABLE memories(
   file_id INTEGER PRIMARY KEY REFERENCES files ON DELETE CASCADE, memory_id TEXT NOT NULL, type TEXT NOT NULL,
   skill_id TEXT NOT NULL, importance REAL NOT NULL, created REAL NOT NULL, expires REAL, until REAL,
-  sketch TEXT NOT NULL);
+  sketch TEXT NOT NULL, topics TEXT NOT NULL);
 INSERT INTO meta VALUES('memories', 0);
 CREATE INDEX memories_id ON memories(memory_id);
 CREATE INDEX memories_until ON memories(until);
 CREATE INDEX memories_least ON memories(importance, created) WHERE until IS NULL OR until > 0;
 CREATE INDEX memories_latest ON memories(created) WHERE until IS NULL OR until > 0;
--- The numbers of each memory's sketch, by which similar ones are found.
+-- The numbers of each memory's sketch, by which similar ones are found, and those of what it is about.
 CREATE TABLE sketches(number INTEGER NOT NULL, file_id INTEGER NOT NULL, PRIMARY KEY(number, file_id)) WITHOUT ROWID;
 CREATE TRIGGER memory_comes AFTER INSERT ON memories BEGIN
   UPDATE meta SET value = value + 1 WHERE key = 'memories';
   INSERT OR IGNORE INTO sketches SELECT value, new.file_id FROM json_each(new.sketch);
+  INSERT OR IGNORE INTO sketches SELECT value, new.file_id FROM json_each(new.topics);
 END;
 CREATE TRIGGER memory_goes AFTER DELETE ON memories BEGIN
   UPDATE meta SET value = value - 1 WHERE key = 'memories';
   DELETE FROM sketches WHERE file_id = old.file_id AND number IN (SELECT value FROM json_each(old.sketch));
+  DELETE FROM sketches WHERE file_id = old.file_id AND number IN (SELECT value FROM json_each(old.topics));
 END;
 -- An id is never used again: matrices in memory, and whoever holds an id, may lag behind.
 CREATE TABLE chunks(

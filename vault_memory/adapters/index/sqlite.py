@@ -132,6 +132,15 @@ class SqliteIndex:
         with self._open() as db, _one_state(db):
             return removal.remains(db, traces)
 
+    def holding(self, texts: Iterable[str]) -> list[str]:
+        with self._open() as db:
+            return removal.holding(db, texts)
+
+    def purge(self) -> bool:
+        self.compact()
+        with self._open() as db:
+            return removal.purge(db)
+
     def compact(self) -> None:
         with self._open() as db:
             pages = -MERGE_PAGES  # below zero: of all segments, whatever their level (FTS5's documentation, 6.7)
@@ -309,6 +318,10 @@ class SqliteIndex:
         with self._open() as db:
             return memories.alike(db, sketch, at, limit)
 
+    def memories_about(self, content: str, at: float, limit: int) -> list[MemoryRow]:
+        with self._open() as db:
+            return memories.about(db, content, at, limit)
+
     # -- search --------------------------------------------------------------------------------------------------------
 
     def search(
@@ -398,8 +411,10 @@ def _one_state(db: apsw.Connection) -> Iterator[None]:
 
 
 def _head(document: Document) -> str:
+    """What each chunk is found by beside its own words: title and day of the file, and the tags of a memory."""
+    tags = f" {tokens.stems(' '.join(document.tags))}" if document.kind == memories.KIND and document.tags else ""
     days = f" {'  '.join(tokens.day_terms(document.day))} " if document.day else ""
-    return tokens.stems(document.title) + days
+    return tokens.stems(document.title) + tags + days
 
 
 def _identity(title: str, head: str, chunk: Chunk) -> bytes:

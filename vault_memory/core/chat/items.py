@@ -25,6 +25,7 @@ from vault_memory.core.chat.messages import (
     Messages,
     Part,
     forced_tool,
+    name_of,
     read_parts,
     role_of,
 )
@@ -255,7 +256,7 @@ def _message(item: Mapping[str, Any], index: int) -> Message:
     """An item as a message. What no message is has one part, with which it stays whole."""
     kind = _text(item.get("type"))
     if kind in ("", "message") and "role" in item:
-        return Message(role_of(item["role"]), read_parts(item.get("content")), index)
+        return Message(role_of(item["role"]), read_parts(item.get("content")), index, name_of(item))
     if kind.endswith(_ANSWERS):
         return Message(TOOL, read_parts(item.get("output")), index)
     return Message(MODEL if kind else "", (Part(kind, value=item),), index)

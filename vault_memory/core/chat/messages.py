@@ -34,11 +34,12 @@ class Part:
 class Message:
     """A message: its `role` (`INSTRUCTIONS`, `PERSON`, `MODEL`, `TOOL`, else as the client calls it), its parts, and
     its place in the request's list. The role only says on whose side it stands: clients and tools speak as `PERSON`,
-    too."""
+    too. `name`: who speaks, where the client says so, as in a chat of several people."""
 
     role: str
     parts: tuple[Part, ...]
     index: int
+    name: str = ""
 
     @property
     def text(self) -> str:
@@ -68,7 +69,7 @@ def read_messages(request: Any) -> Messages | None:
     if not isinstance(given, list) or not all(isinstance(message, Mapping) for message in given):
         return None
     messages = tuple(
-        Message(role_of(message.get("role")), read_parts(message.get("content")), index)
+        Message(role_of(message.get("role")), read_parts(message.get("content")), index, name_of(message))
         for index, message in enumerate(given)
     )
     instructions = tuple(part.text for part in read_parts(request.get("system")) if part.kind == TEXT)
@@ -79,6 +80,12 @@ def read_messages(request: Any) -> Messages | None:
 def role_of(given: object) -> str:
     """A role under the name that it has here."""
     return _ROLES.get(str(given), str(given))
+
+
+def name_of(message: Mapping[str, Any]) -> str:
+    """The `name` of who speaks in a message; "" if it has none."""
+    name = message.get("name")
+    return name.strip() if isinstance(name, str) else ""
 
 
 def read_parts(content: Any) -> tuple[Part, ...]:

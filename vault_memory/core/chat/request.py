@@ -9,7 +9,7 @@ import hashlib
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import takewhile
 from typing import Any
 
@@ -37,7 +37,8 @@ class ChatRequest:
     They begin in part `part_index` (0 for a plain text) of the message `message_index`. `text` is the text of all
     messages. `key` is the same for a client's retry and for all rounds of a tool loop; `is_tool_round` marks the second
     and later rounds. `conversation` is the id that a header gives it, else "", and `opening` is the same for all
-    requests of a conversation, as far as the messages tell. `is_housekeeping`: the client made this request on its own,
+    requests of a conversation, as far as the messages tell. `speaker` is the `name` that the client gives who said
+    them, else "": it may be somebody else than the user. `is_housekeeping`: the client made this request on its own,
     or an agent gives an order: nobody spoke. The call of one of the `final_tools`, or of the `forced_tool`, is the
     answer.
     """
@@ -54,6 +55,11 @@ class ChatRequest:
     conversation: str = ""
     forced_tool: str = ""
     final_tools: frozenset[str] = frozenset()
+    speaker: str = ""
+
+    def heard_only(self) -> ChatRequest:
+        """The same with the words as context: they are not the user's, and teach nothing."""
+        return replace(self, words="", context=f"{self.words}\n\n{self.context}".strip())
 
     def answer(self, calls: Sequence[tuple[str, str]]) -> str:
         """What the calls (name, arguments) say that are the answer; "" if none is."""
@@ -114,6 +120,7 @@ def read_chat(
         conversation=conversation,
         forced_tool=messages.forced_tool,
         final_tools=rules.final_tools,
+        speaker=given[place].name,
     )
 
 

@@ -87,6 +87,17 @@ def with_reply(text: str, request: Request, locale: str) -> str:
     return "\n".join(lines)
 
 
+def without_words(text: str, source: str, told: str) -> str:
+    """The log in which the request of the turn at `source` has these words (`told`) in place of what was said and of
+    what was learned from it."""
+    lines, left_out = text.split("\n"), entries.undecided(text)
+    for at, line in enumerate(lines):
+        found = entries.request_in(line) if at not in left_out and source in line else None
+        if found and found.source == source:
+            lines[at] = f"- {found.time} {told}{entries.PART}{source}"
+    return "\n".join(lines)
+
+
 def with_outcome(text: str, at: datetime, words: str, told: str) -> str:
     """The log with the outcome that a program tells at this time, for the newest request of these words of which nobody
     knows more than that it is done."""

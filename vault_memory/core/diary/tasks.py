@@ -57,6 +57,14 @@ def with_turn(text: str, at: datetime, request: str, skill: str, came: str, loca
     return text[:begin] + one_line(came) + text[begin + len(FAILURE[column]) :]
 
 
+def without_words(text: str, at: datetime, request: str, told: str) -> str:
+    """MEMORY.md in which the task of a turn at this time has these words (`told`) in place of what was asked."""
+    for column, locale in enumerate(LOCALES):
+        head = f"## {at:%Y-%m-%d %H:%M}\n- {entries.TASK[column]}{colon(locale)}"
+        text = text.replace(f"{head}{quoted(request)}\n", f"{head}{told}\n")
+    return text
+
+
 def with_task(text: str, at: datetime, lines: list[str]) -> str:
     """MEMORY.md with a task whose summary has these `bullets`: a new entry, or the outcome in the one it has."""
     request, outcome = told(lines)

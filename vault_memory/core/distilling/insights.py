@@ -9,10 +9,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from vault_memory.core.distilling.wording import is_carried
 from vault_memory.core.extraction import llm
 from vault_memory.core.memories import Memory
-from vault_memory.core.text import one_line
+from vault_memory.core.text import is_carried, one_line
 
 TYPES = ("insight", "pattern", "preference", "fact", "decision", "lesson")
 """What is about the person; notes, features and fixes of bugs are about a matter."""
@@ -130,7 +129,7 @@ def _insight(item: Any, memories: Sequence[Memory]) -> Insight | None:
     line = one_line(item["line"])
     named = tuple(memories[n - 1] for n in dict.fromkeys(item["from"]) if 0 < n <= len(memories))
     said = "\n".join(each.content for each in named)
-    is_fit = MIN_LINE_CHARS <= len(line) <= MAX_LINE_CHARS and _is_public(line) and is_carried(line, said)
+    is_fit = MIN_LINE_CHARS <= len(line) <= MAX_LINE_CHARS and llm.may_be_kept(line, said) and is_carried(line, said)
     return Insight(line, named[:MAX_LINES]) if is_fit else None
 
 

@@ -15,10 +15,9 @@ from typing import Any
 from vault_memory.core.distilling.finding import Found
 from vault_memory.core.distilling.summary import MAX_SUMMARY_CHARS, checked_summary
 from vault_memory.core.distilling.transcript import Said
-from vault_memory.core.distilling.wording import is_carried
 from vault_memory.core.extraction import Clause, Lexicon, llm, read_turn
 from vault_memory.core.privacy import is_private, names_a_contact, redact
-from vault_memory.core.text import one_line
+from vault_memory.core.text import is_carried, one_line
 
 TYPES = ("preference", "fact", "decision", "lesson", "insight", "pattern")
 MAX_ASKED_TURNS, MAX_ASKED_CHARS = 40, 24_000
@@ -172,7 +171,7 @@ def _ground(each: Proposed, said: Said, elsewhere: str, lexicon: Lexicon) -> Fou
     is_past = any(clause.is_past for clause in inside)
     if is_past or len(content) > MAX_CONTENT_CHARS or not is_carried(content, quote, elsewhere):
         content = quote[:MAX_CONTENT_CHARS].strip()
-    if _is_secret(content) or _is_secret(quote) or not llm.is_worth_asking(content):
+    if _is_secret(quote) or not llm.may_be_kept(content, f"{quote}\n{elsewhere}"):
         return None
     return Found(each.type, content, quote, min(each.importance, MAX_IMPORTANCE), said.source)
 

@@ -6,10 +6,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from vault_memory.core.distilling.transcript import Said
-from vault_memory.core.distilling.wording import share
 from vault_memory.core.extraction import llm
 from vault_memory.core.privacy import PRIVATE
-from vault_memory.core.text import one_line
+from vault_memory.core.text import one_line, share
 
 MAX_SUMMARY_CHARS = 300
 MAX_REQUESTS, MAX_REQUEST_CHARS = 4, 70
@@ -31,9 +30,9 @@ def checked_summary(summary: str, turns: Sequence[Said]) -> str:
     """A model's summary on one line; "" for one that is too long, gives orders, holds a secret or a private fact, or
     says what was not said."""
     line = one_line(summary)
-    if not line or len(line) > MAX_SUMMARY_CHARS or llm.without_secrets(line) != line or not llm.is_worth_asking(line):
-        return ""
     said = "\n".join(f"{turn.words}\n{turn.reply}" for turn in turns)
+    if not line or len(line) > MAX_SUMMARY_CHARS or not llm.may_be_kept(line, said):
+        return ""
     return line if share(line, said) >= MIN_SHARE else ""
 
 

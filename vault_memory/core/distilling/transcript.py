@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -44,14 +44,15 @@ def own_words(text: str) -> str:
     return _FROM_MEMORY.sub("", bare).strip()[:MAX_WORDS_CHARS]
 
 
-def said_in(messages: Sequence[Mapping[str, Any]]) -> list[Said]:
-    """The turns of a conversation that a program hands over, oldest first: as chat messages ({role, content}), or as
-    turns ({user_message, assistant_message} or {user, assistant}). What is to stay unsaid is left out: a turn that is
-    not to be remembered or is taken back, and one that gives orders to the system. Raises `UsageError` for another
-    form."""
+def said_in(messages: Sequence[Mapping[str, Any]], is_theirs: Callable[[str], bool] = lambda name: True) -> list[Said]:
+    """The turns of a conversation that a program hands over, oldest first: as chat messages ({role, content}, with a
+    `name` in a chat of several people, of which `is_theirs` tells whether it is the person's), or as turns
+    ({user_message, assistant_message} or {user, assistant}). What is to stay unsaid is left out: a turn that is not to
+    be remembered or is taken back, and one that gives orders to the system. Raises `UsageError` for another form."""
     if not isinstance(messages, (list, tuple)) or not all(isinstance(each, Mapping) for each in messages):
         raise UsageError("a conversation is a list of messages {role, content} or of turns {user_message, …}")
-    turns = _of_chat(messages) if any("role" in each for each in messages) else _of_turns(messages)
+    is_chat = any("role" in each for each in messages)
+    turns = _of_chat(messages, is_theirs) if is_chat else _of_turns(messages)
     return heard(turns[-MAX_TURNS:])
 
 
@@ -73,12 +74,12 @@ def heard(turns: Sequence[Said]) -> list[Said]:
     return kept[::-1]
 
 
-def _of_chat(messages: Sequence[Mapping[str, Any]]) -> list[Said]:
+def _of_chat(messages: Sequence[Mapping[str, Any]], is_theirs: Callable[[str], bool]) -> list[Said]:
     read = read_messages({"messages": list(messages)})
     turns: list[Said] = []
     for message in read.messages if read else ():
         if message.role == "user" and message.text:
-            turns.append(Said(message.text))
+            turns.append(Said(message.text if not message.name or is_theirs(message.name) else ""))
         elif message.role == "assistant" and turns:
             turns[-1] = Said(turns[-1].words, f"{turns[-1].reply}\n{message.text}".strip())
     return turns

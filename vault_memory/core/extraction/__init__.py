@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from vault_memory.core.extraction.judge.hearing import explain, extract, problem, why_nothing
     from vault_memory.core.extraction.lexicon import Lexicon, load_lexicon, problem_with
     from vault_memory.core.extraction.rules import (
+        CONCLUDED,
         INCIDENTAL,
         HeardTurn,
         asks_to_be_left_out,
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
+    "CONCLUDED",
     "Clause",
     "HeardTurn",
     "INCIDENTAL",
@@ -45,6 +47,7 @@ __all__ = [
 __getattr__ = lazy_exports(
     __name__,
     {
+        "CONCLUDED": "rules",
         "Clause": "clauses",
         "HeardTurn": "rules",
         "INCIDENTAL": "rules",

@@ -24,7 +24,7 @@ MAX_WAYS = 200_000
 """Of all phrases of a person together; the slowest such phrases take 0.1 s for 2,000 characters."""
 MAX_DEPTH = 3
 """Tables inside each other: `styles.theme.dark`."""
-_FILES = ("words", "styles", "technologies", "roles", "subjects", "people", "memorable")
+_FILES = ("words", "styles", "technologies", "roles", "subjects", "people", "memorable", "sayings", "voices")
 
 
 @dataclass(frozen=True)
@@ -69,6 +69,10 @@ class Lexicon:
         if matcher is None:
             matcher = self._compiled[path] = phrases.Matcher(self._text(path))
         return matcher
+
+    def listed(self, path: str) -> list[str]:
+        """The phrases of one list (`sayings.frame.adverb`) as they are written, folded."""
+        return phrases.split(self._text(path))
 
     def shape(self, shape: str) -> re.Pattern[str]:
         """A regular expression in which `{people.studied}` stands for any phrase of that list: the words are data, the

@@ -17,9 +17,9 @@ from vault_memory.core.extraction.clauses import Clause, clauses
 from vault_memory.core.extraction.lexicon import CATEGORIES, Lexicon, default_lexicon
 from vault_memory.core.extraction.rules import NOTHING_STORED, read_turn
 from vault_memory.core.extraction.speech import HEAD_CHARS, TAIL_CHARS, Message, read
-from vault_memory.core.privacy import is_private, redact, without_private
+from vault_memory.core.privacy import is_private, names_a_contact, redact, without_private
 from vault_memory.core.profile import FIELDS, Op, Signal, Strength, language_tag
-from vault_memory.core.text import comparable, fold, same
+from vault_memory.core.text import comparable, fold, names_anew, same
 
 MAX_CHANGES = 20
 MAX_REPLY_CHARS = 300
@@ -152,6 +152,20 @@ def grounded(
             value = "" if FIELDS[supported.key].form == "scalar" else comparable(supported.value)
             kept.setdefault((supported.key, value), supported)
     return list(kept.values())
+
+
+def may_be_kept(wording: str, said: str = "") -> bool:
+    """Whether a model's words may become a note, a line or a summary: without a secret, a private fact or somebody's
+    address, no order to the system, not to be forgotten; and no number, address or name that was not `said`.
+
+    Every text of a model that is kept passes here. What else of it must have been said each asks by itself (`wording`).
+    """
+    return (
+        without_secrets(wording) == wording
+        and not names_a_contact(wording)
+        and is_worth_asking(wording)
+        and not names_anew(wording, said)
+    )
 
 
 def json_in(response: str) -> Any:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import groupby
+from itertools import groupby, pairwise
 from types import MappingProxyType
 
 from vault_memory.core.extraction import language, person, skills, speech, styles, topics
@@ -25,6 +25,8 @@ MAX_QUOTE_CHARS = 120
 _FREE_TEXT = ("current_projects", "recent_topics", "weaknesses", "strengths", "note")
 INCIDENTAL = ("recent_topics", *skills.TECHNOLOGY_LISTS)
 """A note may name one of these and stay a note."""
+CONCLUDED = ("timezone", "level")
+"""They follow from a fact about the person, and do not tell it: where one lives, what one does."""
 NOTHING_STORED: Mapping[str, str | list[str]] = MappingProxyType({})
 
 
@@ -202,12 +204,48 @@ def _retractions(sentence: list[Clause], previous: str, turn: HeardTurn) -> Iter
 
 
 def takes_back_the_last(said: str, lexicon: Lexicon) -> bool:
-    """Whether a message says only that the one before it does not count: «scratch that», 當我沒說."""
+    """Whether a message says that the one before it does not count, or is not to be remembered: «scratch that»,
+    當我沒說, «please don't remember that», 剛剛那個不要記.
+
+    It says nothing else; or its first sentence says nothing else, and names what was before («that», 剛剛).
+    """
     text = fold(said)
-    found = lexicon.words("words.negation.takes_back_the_last").search(text)
-    rest = f"{text[: found.start()]} {text[found.end() :]}" if found else text
+    listed = lexicon.words("words.negation.takes_back_the_last")
+    if not (listed.search(text) or lexicon.words("subjects.refused.near").search(text)):
+        return False
+    if lexicon.words("words.negation.insisting").search(text):
+        return False
+    heard = clauses(speech.read(said, lexicon), lexicon)
+    if topics.says_no_more(text, lexicon):
+        return _takes_back(heard, lexicon)
+    sentences = [list(group) for _, group in groupby(heard, key=lambda clause: clause.sentence)]
+    first, then = next((pair for pair in pairwise([*sentences, []]) if not _is_courtesy(pair[0], lexicon)), ([], []))
+    if not then or not any(lexicon.words("subjects.refused.back").search(clause.text) for clause in first):
+        return False
+    if not _refuses(first, lexicon):
+        return False  # «Scratch that. Start with the goose instead.»
+    return topics.says_no_more(fold(said[: then[0].start]), lexicon) and _takes_back(first, lexicon)
+
+
+def _takes_back(heard: list[Clause], lexicon: Lexicon) -> bool:
+    """Whether clauses ask that what was said is not remembered, or does not count."""
+    listed = lexicon.words("words.negation.takes_back_the_last")
+    return any(
+        listed.search(each.text) or topics.refuses_to_be_remembered(each.text, lexicon) for each in heard
+    ) and not any(
+        lexicon.words("subjects.refused.ahead").search(each.text) or lexicon.shape(_NOT_TO_FORGET).search(each.text)
+        for each in heard
+    )
+
+
+_NOT_TO_FORGET = r"(?:{subjects.refused.orders}|{subjects.refused.unwanted}(?: to)?)\s?{subjects.refused.forgets}"
+"""«don't forget that», «I don't want to forget that», 別忘了剛剛那個."""
+
+
+def _is_courtesy(sentence: list[Clause], lexicon: Lexicon) -> bool:
+    """Whether a sentence says nothing: «oh wait», 抱歉."""
     polite = lexicon.words("words.negation.polite")
-    return found is not None and len(re.sub(r"\W", "", polite.sub("", rest))) <= 1
+    return all(not re.search(r"[^\W_]", polite.sub(" ", each.text)) for each in sentence)
 
 
 def _is_named(key: str, value: str, text: str, named: list[Technology], lexicon: Lexicon) -> bool:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from vault_memory.core.extraction.lexicon import Lexicon, Technology, default_lexicon
+from vault_memory.core.extraction.voices.stretches import of_others
 from vault_memory.core.text import fold, lazily
 
 HEAD_CHARS, TAIL_CHARS = 1500, 700
@@ -19,8 +20,6 @@ MAX_CLAUSES, MAX_CLAUSE_CHARS = 36, 160
 """Most sentences and clauses read of a message, and most characters of a clause. They bound the time."""
 MAX_OWN_QUOTE_CHARS = 42
 """A longer quotation is somebody else's text, whatever stands before it."""
-MAX_TAIL_AFTER_PASTE_CHARS = 240
-"""A longer last paragraph after pasted text is pasted too."""
 
 
 @dataclass(frozen=True)
@@ -52,8 +51,10 @@ def read(user_msg: str, lexicon: Lexicon) -> Message:
     if len(user_msg) > HEAD_CHARS + TAIL_CHARS:
         written = f"{user_msg[:HEAD_CHARS]}\n\n{user_msg[-TAIL_CHARS:]}"
     speech = fold(_PICTURE.sub(" ", _INVISIBLE.sub(" ", written))).translate(_TYPOGRAPHIC).replace("tl;dr", "tl.dr")
-    for blank in (_blank_code, _blank_pastes, _blank_quotations):
-        speech = blank(speech, lexicon)
+    speech = _FENCE.sub(_blank, speech)
+    without_code = _blank_code(speech, lexicon)
+    others = of_others(written, speech, without_code, lexicon, HEAD_CHARS + 1 if len(written) < len(user_msg) else -1)
+    speech = _blank_quotations(_without(without_code, others), lexicon)
     for link in (_ADDRESS, _PATH, lexicon.shape(_FILE)):
         speech = link.sub(lambda match: match[0] if match[0] in lexicon.names else _blank(match), speech)
     technologies = lexicon.technologies(speech, written)[:MAX_TECHNOLOGIES]
@@ -111,20 +112,13 @@ _ADDRESS = lazily(r"(?:https?://|www\.)[^\s\u4e00-\u9fff,]{1,400}|[\w.+-]{1,60}@
 _PATH = lazily(r"(?<![\w/])(?:~|\.{1,2})?/[\w.\-]{1,80}(?:/[\w.\-]{0,80}){0,12}")
 _FILE = r"(?<![\w.])[a-z0-9_\-]{1,60}(?:/[a-z0-9_.\-]{1,60})*\.{words.speech.files}"
 
-_PASTE_CUE = r"(?m)(?:{words.speech.changes}|{words.speech.pasted})[^\n:]{0,40}: ?$"
-_PASTE_BEHIND = (
-    r"(?:{words.speech.changes}|{words.speech.ordered})[^:\n]{0,40}: ?(?=\S)",
-    r"(?:^|[\n。.!?;] ?){words.speech.pasted}[^\n:。.]{0,12}: ?(?=\S)",
-)
-"""What says that the rest of the line is no speech: «draft a persona: Marta, 41, uses Vim», «作業說明：請附上範例»."""
-
 
 def _blank(match: re.Match[str]) -> str:
     return "".join("\n" if char == "\n" else " " for char in match[0])
 
 
 def _blank_code(speech: str, lexicon: Lexicon) -> str:
-    speech = _INLINE.sub(_blank, _INLINE_NAME.sub(r" \1 ", _FENCE.sub(_blank, speech)))
+    speech = _INLINE.sub(_blank, _INLINE_NAME.sub(r" \1 ", speech))
     return "\n".join(" " * len(line) if _is_code(line.strip(" \t"), lexicon) else line for line in speech.split("\n"))
 
 
@@ -142,18 +136,12 @@ def _is_code(line: str, lexicon: Lexicon) -> bool:
     return has_signs or not _PROSE.search(line)
 
 
-def _blank_pastes(speech: str, lexicon: Lexicon) -> str:
-    """Blank quoted e-mail lines, and what follows «here is the README:», except a short last paragraph."""
-    speech = re.sub(r"^[ \t]*>[^\n]*$", _blank, speech, flags=re.MULTILINE)
-    if cue := lexicon.shape(_PASTE_CUE).search(speech):
-        stop = speech.rfind("\n\n", cue.end())
-        is_own_tail = len(speech) - stop < MAX_TAIL_AFTER_PASTE_CHARS and speech[cue.end() : max(stop, 0)].strip()
-        end = stop if is_own_tail else len(speech)
-        speech = speech[: cue.end()] + re.sub(r"[^\n]", " ", speech[cue.end() : end]) + speech[end:]
-    for shape in _PASTE_BEHIND:
-        if opening := lexicon.shape(shape).search(speech):
-            speech = speech[: opening.end()] + re.sub(r"[^\n]+", _blank, speech[opening.end() :], count=1)
-    return speech
+def _without(speech: str, spans: list[tuple[int, int]]) -> str:
+    pieces, at = [], 0
+    for start, end in spans:
+        pieces += [speech[at:start], re.sub(r"[^\n]", " ", speech[start:end])]
+        at = end
+    return "".join([*pieces, speech[at:]])
 
 
 def _blank_quotations(speech: str, lexicon: Lexicon) -> str:

@@ -235,6 +235,13 @@ def refuses_to_be_remembered(text: str, lexicon: Lexicon) -> bool:
     return any(speaker(text[: match.start()], lexicon) != "others" for match in found)
 
 
+def says_no_more(text: str, lexicon: Lexicon) -> bool:
+    """Whether a text has no word but those by which one asks not to remember, and words of courtesy."""
+    for name in _OF_REFUSALS:
+        text = lexicon.words(name).sub(" ", text)
+    return not _LETTER.search(text)
+
+
 def _polite(lexicon: Lexicon) -> re.Pattern[str]:
     """What opens a sentence and says nothing of its matter."""
     return lexicon.shape(r"(?:[\s,!:~-]|{subjects.matter.polite})+")
@@ -260,10 +267,26 @@ _REFUSALS = (
     + _SAID
     + r"[^,;]{0,30}? (?(no)(?:(?:to be|being) )?|{subjects.refused.ought_not} ?){subjects.refused.kept}",
     r"{subjects.refused.nothing} {subjects.refused.kept}",
+    # «forget my last message», 把剛才說的忘了吧
+    r"^(?:[\s,!:~-]|{words.mood.polite_question}|{subjects.refused.leads})*(?:"
+    r"{subjects.refused.forgets} (?={subjects.refused.back}){subjects.refused.said}(?: {subjects.refused.part})*"
+    r"|[把将]?\s?(?=[\u3400-\u9fff]*?{subjects.refused.back}){subjects.refused.said}\s?{subjects.refused.forgets})"
+    + _CLOSES,
     # «forget I said that», 當我沒說
     r"^(?:[\s,!:~-]|{subjects.refused.leads})*(?:{subjects.refused.hush}|{subjects.refused.whole}[\s,!:~-]*$)",
 )
 """How it is said that something is not to be remembered. The words are in the lexicon."""
+_OF_REFUSALS = (
+    "words.negation.takes_back_the_last",
+    *(f"subjects.refused.{name}" for name in ("whole", "hush", "unwanted", "orders", "ought_not", "yours")),
+    *(f"subjects.refused.{name}" for name in ("said", "keeps", "kept", "forgets")),
+    "words.mood.polite_question",
+    "words.negation.polite",
+    "subjects.matter.polite",
+    *(f"subjects.refused.{name}" for name in ("after_said", "leads", "around", "part")),
+)
+"""The lists of whose words a refusal consists, the longest phrases first."""
+_LETTER = lazily(r"[^\W_]")
 _OWN_HABIT = lazily(
     r"\s*(?:and |but )?(?:i|we)(?:'ve|'m|'re)?(?! (?:want|need|like|prefer) )(?![a-z'])|我(?!都?[要想希需喜只])"
 )

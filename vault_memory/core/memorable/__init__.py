@@ -11,9 +11,10 @@ from vault_memory.lazy import lazy_exports
 if TYPE_CHECKING:
     from vault_memory.core.memorable.forgetting import Forget, to_forget
     from vault_memory.core.memorable.kinds import Kind
+    from vault_memory.core.memorable.saying import compared, topics_of
     from vault_memory.core.memorable.turns import MAX_CONTENT_CHARS, Memorable, memorable
 
-__all__ = ["Forget", "Kind", "MAX_CONTENT_CHARS", "Memorable", "memorable", "to_forget"]
+__all__ = ["Forget", "Kind", "MAX_CONTENT_CHARS", "Memorable", "compared", "memorable", "to_forget", "topics_of"]
 
 __getattr__ = lazy_exports(
     __name__,
@@ -22,7 +23,9 @@ __getattr__ = lazy_exports(
         "Kind": "kinds",
         "MAX_CONTENT_CHARS": "turns",
         "Memorable": "turns",
+        "compared": "saying",
         "memorable": "turns",
         "to_forget": "forgetting",
+        "topics_of": "saying",
     },
 )

@@ -6,11 +6,13 @@ from dataclasses import dataclass
 
 from vault_memory.core.extraction import Clause, Lexicon, load_lexicon, read_turn
 from vault_memory.core.memorable.kinds import opening
-from vault_memory.core.text import fold, lazily
+from vault_memory.core.text import fold, is_carried, lazily, tokens
 
 _FORGET = r"(?:{memorable.own.forget})"
 _ABOUT = r"(?:{memorable.own.forget_about})"
 _REST = r"(?:[\s,:~]|{memorable.own.forget_rest}|{subjects.matter.polite})*$"
+_THAT = r"(?: that| the fact that)? ?"
+_OWN = lazily(r"(?:i(?:'m|'ve)?|my|we|our)(?![a-z])|我|咱|俺")
 _LATIN = lazily(r"[a-z0-9]")
 MIN_HAN_CHARS, MIN_LATIN_CHARS = 2, 3
 """Less says nothing of what is meant."""
@@ -18,16 +20,20 @@ MIN_HAN_CHARS, MIN_LATIN_CHARS = 2, 3
 
 @dataclass(frozen=True)
 class Forget:
-    """A request to forget: its `words`, folded; and the `subject`, where it names only what was spoken about."""
+    """A request to forget: its `words`, folded; the `subject`, where it names only what was spoken about; and what it
+    says of the person itself (`matter`)."""
 
     words: str
     subject: str = ""
+    matter: str = ""
 
     def means(self, content: str) -> bool:
-        """Whether a memory with this content is to be forgotten: all of it stands in the request, or the subject in
-        it."""
+        """Whether a memory with this content is to be forgotten: all of it stands in the request; or all of the
+        request's matter in it, and it denies no more and no less than that; or the subject."""
         said = fold(content)
-        return said in self.words or (bool(self.subject) and _holds(said, self.subject))
+        if said in self.words or (self.subject and _holds(said, self.subject)):
+            return True
+        return bool(self.matter) and is_carried(self.matter, content)
 
 
 def asks_to_forget(clause: Clause, lexicon: Lexicon) -> bool:
@@ -49,8 +55,17 @@ def to_forget(user_msg: str, lexicon: Lexicon | None = None) -> list[Forget]:
             about = lexicon.shape(_ABOUT).match(rest)
             subject = lexicon.shape(_REST).sub("", rest[about.end() :]).strip() if about else ""
             least = MIN_LATIN_CHARS if _LATIN.search(subject) else MIN_HAN_CHARS
-            found.append(Forget(clause.text, subject if len(subject) >= least else ""))
+            matter = (
+                "" if about else lexicon.shape(_REST).sub("", lexicon.shape(_FORGET + _THAT).sub("", rest, count=1))
+            )
+            found.append(Forget(clause.text, subject if len(subject) >= least else "", _of_a_person(matter)))
     return found
+
+
+def _of_a_person(matter: str) -> str:
+    """What is to be forgotten, if it is a statement about oneself in several words; else ""."""
+    is_own = _OWN.match(matter.strip())
+    return matter.strip() if is_own and len(tokens.query_terms(matter[is_own.end() :]).search_terms) > 1 else ""
 
 
 def _holds(text: str, words: str) -> bool:

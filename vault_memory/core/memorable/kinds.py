@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Literal
 
 from vault_memory.core.extraction import Clause, Lexicon, speaker
+from vault_memory.core.memorable.wording import DO, read_saying
 from vault_memory.core.text import lazily
 
 Kind = Literal["preference", "fact", "decision"]
@@ -26,6 +27,25 @@ _HAVING = r"(?:{memorable.fact.having})[^,]{0,24}?{memorable.fact.things}"
 _BELONGING = r"(?:{memorable.fact.things}|{memorable.fact.belongings})(?:'s)?(?: [a-z]{1,14}){0,2}(?:的[^,我]{1,6}?)?"
 _MINE = r"{memorable.fact.mine} ?(?P<which>[a-z\- ]{0,20}?|[^,我a-z]{0,6}?)" + _BELONGING + r" ?{memorable.fact.states}"
 _STATEMENT = r"^{memorable.own.subject}(?:[ ,]*(?:{memorable.own.adverb}))*? ?{memorable.statement.verbs}"
+_ACTIVITY_TEXT = """
+    language programming_language instrument sport martial_art dance hobby art exercise school_subject game
+"""
+_ACTIVITIES = frozenset(_ACTIVITY_TEXT.split())
+_VEHICLES = frozenset(("vehicle", "vehicle_brand"))
+_LIFE = {
+    "drive": _VEHICLES,
+    "ride": _VEHICLES,
+    "have": frozenset(("pet", "instrument", "vehicle_brand")),
+    "learn": _ACTIVITIES,
+    "play": _ACTIVITIES,
+    "speak": frozenset(("language",)),
+    "be": frozenset(("job",)),
+    "live": frozenset(("city", "province", "country")),
+}
+"""What a person has to do with a thing of such a category is a fact of life."""
+_DIET_TEXT = "drink tea alcohol breakfast food dish meat seafood fruit vegetable snack dessert spice staple"
+_DIET = frozenset(_DIET_TEXT.split())
+MAX_THING_WORDS = 4
 _LATIN_END = lazily("[a-z0-9']$")
 _HAN = lazily("[\u3400-\u9fff]")
 _ANOTHER = lazily("[你您他她它]")
@@ -66,7 +86,7 @@ def kind_of(clause: Clause, goes_on: bool, lexicon: Lexicon) -> Kind | None:
     opens = clause.start == 0 or goes_on
     if is_mine or _is_fact(body, goes_on, lexicon) or (opens and not clause.is_past and _is_statement(body, lexicon)):
         return "fact"
-    return None
+    return _of_life(body, lexicon) if clause.is_first_person and not clause.is_past else None
 
 
 def announces(text: str, lexicon: Lexicon) -> bool:
@@ -114,6 +134,22 @@ def _is_statement(body: str, lexicon: Lexicon) -> bool:
         and not words("memorable.statement.task").search(body)
         and not words("memorable.own.wants").search(body)
     )
+
+
+def _of_life(body: str, lexicon: Lexicon) -> Kind | None:
+    """The kind of a clause that names a thing of an everyday category, in words that say what the person has to do with
+    it (`wording`), or that it is begun or given up: «I took up pottery», 我開的是比亞迪."""
+    words = lexicon.words
+    if words("memorable.statement.task").search(body) or words("memorable.own.wants").search(body):
+        return None
+    said = read_saying(body)
+    if said is None or said.subject != "me" or len(said.thing.words) > MAX_THING_WORDS:
+        return None
+    if said.relation == DO:
+        held = said.thing.kinds if said.is_new else frozenset[str]()
+        return "fact" if held & _ACTIVITIES else "preference" if held & _DIET and not said.is_so else None
+    is_alone = said.relation != "have" or len(said.thing.words) == 1
+    return "fact" if is_alone and said.thing.kinds & _LIFE.get(said.relation, frozenset()) else None
 
 
 def _states(kind: Kind, body: str, goes_on: bool, lexicon: Lexicon) -> bool:

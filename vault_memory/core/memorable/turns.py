@@ -9,7 +9,7 @@ from itertools import groupby
 from vault_memory.core.extraction import Clause, HeardTurn, Lexicon, load_lexicon, read_turn
 from vault_memory.core.memorable.forgetting import asks_to_forget
 from vault_memory.core.memorable.kinds import Kind, announces, kind_of, opening
-from vault_memory.core.privacy import is_private, names_a_contact, redact
+from vault_memory.core.privacy import is_private, names_a_contact, redact, secrets
 from vault_memory.core.text import one_line
 
 MAX_CONTENT_CHARS, MIN_CONTENT_CHARS = 200, 3
@@ -44,22 +44,46 @@ def memorable(user_msg: str, assistant_msg: str = "", lexicon: Lexicon | None = 
     """What one turn says that is worth a memory, in the order of the message; each content once.
 
     `assistant_msg` is the reply before the message: context only, never a source. Pure and deterministic; the time is
-    bounded for a message of any length. Nothing of a turn that asks not to be remembered, orders the system about,
-    works on a text or plays a role.
+    bounded for a message of any length. Nothing of a turn that asks not to be remembered or orders the system about;
+    of one that works on a text or plays a role, what is said beside that.
     """
     lexicon = lexicon or load_lexicon()
     turn = read_turn(user_msg, assistant_msg, {}, lexicon)
-    if turn is None or turn.is_refused or lexicon.words("memorable.own.given").search(turn.message.speech):
+    if turn is None or turn.is_refused:
         return []
     found: dict[str, Memorable] = {}
+    # Before it is cut into sentences: a password may hold what ends one.
+    hidden = [(start, end) for start, end, _ in secrets.secret_spans(turn.message.written)]
     clauses = (_with_what_it_quotes(clause, turn) for clause in turn.clauses)
-    for _, group in groupby(clauses, key=lambda clause: clause.sentence):
-        sentence = list(group)
+    sentences = [list(group) for _, group in groupby(clauses, key=lambda clause: clause.sentence)]
+    for sentence in _own(sentences, turn):
         if any(asks_to_forget(clause, lexicon) for clause in sentence):
+            continue
+        if any(start <= sentence[-1].end and sentence[0].start <= end for start, end in hidden):
             continue
         for each in _of_sentence(sentence, user_msg, turn):
             found.setdefault(each.content, each)
     return list(found.values())
+
+
+def _own(sentences: list[list[Clause]], turn: HeardTurn) -> list[list[Clause]]:
+    """The sentences that are not of a text to work on or of a role: where one asks for that, those before it, if the
+    text follows (a quotation, a paste: what is no speech), and those from one on that says that the person goes on."""
+    speech, written = turn.message.speech, turn.message.written
+    ends = [*(sentence[0].start for sentence in sentences[1:]), len(speech)][: len(sentences)]
+    own: list[list[Clause]] = []
+    is_given = False
+    for sentence, end in zip(sentences, ends, strict=True):
+        start = sentence[0].start
+        if turn.lexicon.words("memorable.own.given").search(speech[start:end]):
+            has_text = len("".join(speech[start:end].split())) < len("".join(written[start:end].split()))
+            own = own if is_given or has_text else []
+            is_given = True
+        elif is_given and turn.lexicon.words("voices.back.opens").match(sentence[0].text):
+            is_given = False
+        if not is_given:
+            own.append(sentence)
+    return own
 
 
 def _with_what_it_quotes(clause: Clause, turn: HeardTurn) -> Clause:

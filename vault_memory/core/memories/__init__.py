@@ -18,7 +18,7 @@ if TYPE_CHECKING:
         reinforced,
         why_lasting,
     )
-    from vault_memory.core.memories.making import changed, checked_type, merged, new_id, new_memory
+    from vault_memory.core.memories.making import changed, checked_type, merged, new_id, new_memory, prefix_of
     from vault_memory.core.memories.note import (
         DEFAULT_IMPORTANCE,
         FOLDER,
@@ -60,6 +60,7 @@ __all__ = [
     "new_id",
     "new_memory",
     "overlap",
+    "prefix_of",
     "properties_of",
     "read",
     "reinforced",
@@ -96,6 +97,7 @@ __getattr__ = lazy_exports(
         "new_id": "making",
         "new_memory": "making",
         "overlap": "overlap",
+        "prefix_of": "making",
         "properties_of": "note",
         "read": "note",
         "reinforced": "lasting",

@@ -12,9 +12,10 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+from vault_memory.core.extraction import load_lexicon, speaker
 from vault_memory.core.memories.vocabulary import MAX_TEXT_CHARS, Sense, Vocabulary
 from vault_memory.core.memories.word_lists import Tables, ordinary_words, parts, spellings, tables_with
-from vault_memory.core.text import tokens
+from vault_memory.core.text import fold, tokens
 
 MAX_MEMBERS = 400
 """Words that one question looks for in an index."""
@@ -24,6 +25,9 @@ KINDRED_FIT = 0.4
 """How well a memory answers that holds another thing of the kind: to who asks for the car, the Subaru."""
 NAMED_FIT, ASKED_FIT = 0.7, 0.4
 """How well a memory answers that holds only the category's name (a new instrument), or a word that asks for it (喝)."""
+OF_OTHERS, OF_NOBODY = 0.55, 0.9
+"""How much a memory counts to a question about the person that speaks of somebody else (老闆說…), or names nobody: with
+all of the question's words less than one of the person's own that only holds what is asked for."""
 FIT_WEIGHT = 0.6
 """The share of a memory's score that says whether it holds what is asked for; words and vectors have the rest."""
 
@@ -49,6 +53,8 @@ class Expansion:
     members: tuple[str, ...]
     content: str
     wishes: tuple[Wish, ...]
+    is_of_person: bool
+    """Whether the person asks about himself or herself."""
     lists: Categories = field(repr=False, compare=False)
 
     def fit(self, memory: str | Meanings) -> float:
@@ -56,26 +62,34 @@ class Expansion:
         a text holds (`meanings_of`) may be kept: to ask many memories then takes a microsecond or two each."""
         if not self.wishes:
             return 0.0
-        held = self.lists.meanings(memory) if isinstance(memory, str) else memory
+        held = self._held(memory)
         asked = max(1.0, sum(wish.weight for wish in self.wishes))  # a verb alone asks for little
-        return sum(wish.weight * _held(wish, held) for wish in self.wishes) / asked
+        return sum(wish.weight * _answered(wish, held) for wish in self.wishes) / asked
 
     def score(self, likeness: float, memory: str | Meanings) -> float:
         """What a memory is worth to the question, 0 to 1: `likeness` is how well it fits by words and vectors, 0 to 1.
-        What the question asks for counts more than the words around it, which ten memories may share (我喜歡)."""
-        return (1 - FIT_WEIGHT) * likeness + FIT_WEIGHT * self.fit(memory) if self.wishes else likeness
+        What the question asks for counts more than the words around it, which ten memories may share (我喜歡). To a
+        question of the person about himself or herself a memory counts less that speaks of others."""
+        held = self._held(memory)
+        score = (1 - FIT_WEIGHT) * likeness + FIT_WEIGHT * self.fit(held) if self.wishes else likeness
+        return score * held.nearness if self.is_of_person else score
+
+    def _held(self, memory: str | Meanings) -> Meanings:
+        return self.lists.meanings(memory) if isinstance(memory, str) else memory
 
 
 class Meanings(NamedTuple):
-    """What a text holds: numbers of members, categories of which it holds a member, and those it names or asks for."""
+    """What a text holds: numbers of members, categories of which it holds a member, and those it names or asks for;
+    and how near it is to its person, 1 where it speaks of nobody else."""
 
     members: frozenset[int]
     held: frozenset[str]
     named: frozenset[str]
     asked: frozenset[str]
+    nearness: float = 1.0
 
 
-def _held(wish: Wish, meanings: Meanings) -> float:
+def _answered(wish: Wish, meanings: Meanings) -> float:
     """How well a memory answers one word of the question, 0 to 1."""
     if wish.members:
         if wish.members & meanings.members:
@@ -136,6 +150,7 @@ class Categories:
             members=tuple(self._words_for(wishes)),
             content=content if tokens.query_terms(content).search_terms else query,
             wishes=tuple(wishes),
+            is_of_person=_nearness(query) == 1,
             lists=self,
         )
 
@@ -176,12 +191,36 @@ class Categories:
                         held.setdefault(name, {})[found.word] = None
         return {name: tuple(words) for name, words in held.items()}
 
+    def named(self, text: str) -> list[tuple[int, int, frozenset[str], frozenset[str]]]:
+        """Start and end of each member that a text names, the names of the things that it may be (of each its first
+        spelling), and their categories. The offsets are those of `text` if it is folded."""
+        found = []
+        for word in self._vocabulary.read(text):
+            meant = [sense for sense in word.senses if sense.role == "member"]
+            if meant:
+                names = frozenset(self._members[sense.member][0] for sense in meant)
+                found.append((word.start, word.end, names, frozenset(sense.category for sense in meant)))
+        return found
+
     def meanings(self, text: str) -> Meanings:
         senses = [sense for found in self._vocabulary.read(text) for sense in found.senses]
         of_role = {role: {s.category for s in senses if s.role == role} for role in ("member", "name", "asked")}
         held = of_role["member"].union(*(self._above.get(name, ()) for name in of_role["member"]))
         numbers = frozenset(sense.member for sense in senses if sense.role == "member")
-        return Meanings(numbers, frozenset(held), frozenset(of_role["name"]), frozenset(of_role["asked"]))
+        names, asked = frozenset(of_role["name"]), frozenset(of_role["asked"])
+        return Meanings(numbers, frozenset(held), names, asked, _nearness(text))
+
+
+def _nearness(text: str) -> float:
+    """How near a text is to its person: whether it speaks of that one, of nobody, or of somebody else."""
+    folded = fold(text[:MAX_TEXT_CHARS])
+    lexicon, names_own = load_lexicon(), _OWN.search(folded) is not None
+    if speaker(folded, lexicon) == "others" and not lexicon.words("memorable.own.together").search(folded):
+        return OF_OTHERS
+    return 1.0 if names_own else OF_NOBODY
+
+
+_OWN = re.compile(r"[我咱俺]|本人|自己|(?<![a-z'])(?:i|me|my|mine|myself|we|us|our|ours|im|ive)(?![a-z])")
 
 
 def load(extra: Mapping[str, Any] | None = None) -> Categories:

@@ -17,6 +17,7 @@ MAX_CONTENT_CHARS = 20_000
 """A memory is a few sentences; so much of a text is searched for private facts."""
 MAX_TITLE_CHARS, MAX_NAME_CHARS = 60, 100
 MAX_TTL_DAYS = 36_500
+DEFAULT_PREFIX = "mem"
 
 _PREFIX = re.compile(r"[a-z][a-z0-9]{0,19}")
 
@@ -26,6 +27,12 @@ def new_id(prefix: str, at: datetime, random: str) -> str:
     if not _PREFIX.fullmatch(prefix):
         raise UsageError(f"the prefix of a memory's id is a short word such as mem or task, not {_shown(prefix)}")
     return f"{prefix}_{int(at.timestamp() * 1000)}_{random}"
+
+
+def prefix_of(memory_id: str) -> str:
+    """The prefix of an id of ours; of another one, such as the name of a person's own note, that of a new memory."""
+    prefix, *numbers = memory_id.split("_")
+    return prefix if len(numbers) == 2 and _PREFIX.fullmatch(prefix) else DEFAULT_PREFIX
 
 
 def new_memory(

@@ -13,9 +13,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from vault_memory.core import reading
+from vault_memory.core.extraction import llm
 from vault_memory.core.memories.overlap import units
 from vault_memory.core.privacy import redact, without_private
-from vault_memory.core.text import one_line, tokens
+from vault_memory.core.text import one_line, share, tokens
 
 SURE = 0.6
 """How sure a model must be that two memories say the same."""
@@ -24,8 +25,8 @@ MAX_LATEST = 10
 MAX_SENT_CHARS = 2_000
 """So much of a memory is sent; a longer one is not merged."""
 MAX_REASON_CHARS = 200
-KEPT, OWN = 0.5, 0.5
-"""The least share of a memory's words that a merge keeps, and of a merge's words that are the memories'."""
+KEPT, OWN = 0.5, 0.9
+"""The least share of a memory's words that a merge keeps, and of a merge's words that are the memories' (`wording`)."""
 
 FIND: Mapping[str, Any] = {
     "type": "object",
@@ -136,16 +137,16 @@ def _problem(merged: str, new: str, old: str) -> str:
         return "is of memories that are too long to be sent whole"
     if len(merged) > len(new) + len(old) + MAX_REASON_CHARS:
         return "is longer than both"
-    if _public(merged) != merged:
-        return "holds a secret or a private fact"
+    if not llm.may_be_kept(merged, f"{new}\n{old}"):
+        return "holds a secret, a private fact, an order, or a name that the two do not have"
     if any(char < " " and char not in "\n\t" for char in merged):
         return "holds control characters"
     facts, told = _facts(merged), _facts(new) | _facts(old)
     if facts != told:
         return f"has other numbers or negations than the two ({', '.join(sorted(facts ^ told))[:80]})"
-    words, known = units(merged), units(new) | units(old)
-    if len(words & known) < OWN * len(words):
+    if share(merged, f"{new}\n{old}") < OWN:
         return "says something else than the two"
+    words = units(merged)
     if any(len(words & each) < KEPT * len(each) for each in (units(new), units(old))):
         return "leaves out much of one"
     return ""

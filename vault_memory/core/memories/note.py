@@ -21,8 +21,11 @@ FOLDER = "memories"
 TYPES = ("decision", "pattern", "bugfix", "lesson", "feature", "note", "insight", "preference", "fact")
 DEFAULT_IMPORTANCE = 0.5
 MAX_SLUG_CHARS = 40
+MAX_HEADING_CHARS = 80
 
 _ID = re.compile(r"[A-Za-z][A-Za-z0-9]*_\d+_[A-Za-z0-9]+")
+_MARKS = re.compile(r"^\s*(?:#{1,6} |[-*+>] |\d+\. )*")
+"""Of a heading, a list or a quotation, at the beginning of a line."""
 _NO_WORD = re.compile(r"[\W_]+")
 
 
@@ -57,6 +60,13 @@ class Memory:
     def memory_type(self) -> str:
         """`type` by the name that `store_memory` has for it."""
         return self.type
+
+    @property
+    def heading(self) -> str:
+        """What it is called on a line of a list: its title, else how its content begins."""
+        first = next((line for line in (_MARKS.sub("", line) for line in self.content.split("\n")) if line.strip()), "")
+        said = one_line(self.title or first)
+        return said if len(said) <= MAX_HEADING_CHARS else f"{said[: MAX_HEADING_CHARS - 1].rstrip()}…"
 
     def is_past(self, at: datetime) -> bool:
         """Whether it has expired at a time, or another one has taken its place."""
@@ -120,7 +130,7 @@ def read(meta: Mapping[str, Any], body: str, name: str, problems: Sequence[str] 
         source=value("source", _text, "", "a text"),
         created_at=value("created_at", note.moment, None, "a time such as 2026-01-30T14:05:00+08:00"),
         expires_at=value("expires_at", note.moment, None, "a time such as 2026-02-06T14:05:00+08:00"),
-        access_count=value("access_count", _count, 0, "a whole number"),
+        access_count=value("access_count", _count, 0, "a whole number from 0"),
         last_accessed_at=value("last_accessed_at", note.moment, None, "a time such as 2026-01-30T14:05:00+08:00"),
         said_on=value("said_on", _days, (), "days such as 2026-01-30"),
         reinforced_at=value("reinforced_at", note.moment, None, "a time such as 2026-01-30T14:05:00+08:00"),
@@ -132,10 +142,14 @@ def read(meta: Mapping[str, Any], body: str, name: str, problems: Sequence[str] 
 
 
 def with_properties(text: str, before: Memory, after: Memory) -> str:
-    """The note of `before` with the properties that `after` has differently; its content and all else stay. Raises
-    `UsageError` where its front matter cannot be read."""
+    """The note of `before` with the properties that `after` has differently; its content and all else stay, and so does
+    what a person wrote in place of a count and could not be understood. Raises `UsageError` where its front matter
+    cannot be read."""
     old, new = properties_of(before, is_complete=True), properties_of(after, is_complete=True)
-    changes = {key: value if value != [] else None for key, value in new.items() if value != old[key]}
+    kept = {key for key in _COUNTED if any(problem.startswith(f"{key}: ") for problem in before.problems)}
+    changes = {
+        key: value if value != [] else None for key, value in new.items() if value != old[key] and key not in kept
+    }
     try:
         return note.with_meta(text, changes) if changes else text
     except ValueError as error:
@@ -156,6 +170,8 @@ PROPERTIES = (
     *("access_count", "last_accessed_at", "said_on", "reinforced_at", "supersedes", "superseded_by"),
 )
 """In the order in which a note has them."""
+_COUNTED = ("access_count", "last_accessed_at", "said_on", "reinforced_at")
+"""What is written without anybody asking for it."""
 
 
 def _stored(value: Any) -> Any:

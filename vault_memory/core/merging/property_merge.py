@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from vault_memory.core.merging.line_merge import (
@@ -29,6 +30,9 @@ USES = COUNTS | LATEST | {"said_on"}
 """The properties of a record that its use changes, and not a person: a count of both sides is added up, of two times
 the later one counts, and days are united."""
 
+FRONT = "the front matter"
+"""The name of the clash over front matter that cannot be read on one side."""
+
 _KEY = re.compile(r"^([^\s#:-][^:\n]*):(?=\s)", re.MULTILINE)
 
 
@@ -36,36 +40,25 @@ def merge_note(
     base: str | None, ours: str, theirs: str, newer: Newer | None = None, *, has_uses: bool = False
 ) -> Merged:
     """Merge two notes; with `has_uses` the properties in `USES` by their rules. Of another property that both sides
-    changed the newer side's value stays, ours without `newer`; each is named in `clashes`. A note whose front matter
-    cannot be read is merged by line."""
+    changed the newer side's value stays, ours without `newer`; each is named in `clashes`. Front matter that cannot
+    be read is a property itself."""
     if theirs in (base, ours):
         return Merged(ours)
     if ours == base:
         return Merged(theirs)
-    try:
-        one, other = _Parts.of(ours), _Parts.of(theirs)
-        old = None if base is None else _Parts.of(base)
-    except ValueError:
-        return merge_lines(base, ours, theirs)
-    if not one.yaml and not other.yaml:
-        return merge_lines(base, ours, theirs)
-    meta, clashes = _merged_properties(old.meta if old else {}, one.meta, other.meta, newer, has_uses)
+    old, one, other = None if base is None else _Parts.of(base), _Parts.of(ours), _Parts.of(theirs)
+    front, clashes = _merged_front(old, one, other, newer, has_uses)
     body = merge_lines(old.body if old else None, one.body, other.body)
-    front = one if one.yaml else other
-    yaml = _merged_yaml(old.yaml if old else None, one.yaml, other.yaml) or front.yaml
-    written = note.load_yaml(yaml)
-    changes = {key: meta.get(key) for key in {**written, **meta} if written.get(key) != meta.get(key)}
-    text = note.with_meta(f"{front.opening}{yaml}{front.closing}{body.text}", changes)
-    return Merged(text, clashes, body.conflicts)
+    return Merged(front + body.text, clashes, body.conflicts)
 
 
 def is_mere_use(before: str, after: str) -> bool:
     """Whether two states of a record differ in nothing but the properties in `USES`."""
+    old, new = _Parts.of(before), _Parts.of(after)
     try:
-        old, new = _Parts.of(before), _Parts.of(after)
+        metas = [{key: value for key, value in each.meta.items() if key not in USES} for each in (old, new)]
     except ValueError:
         return False
-    metas = [{key: value for key, value in each.meta.items() if key not in USES} for each in (old, new)]
     return old.body.strip() == new.body.strip() and metas[0] == metas[1]
 
 
@@ -77,17 +70,45 @@ class _Parts:
     yaml: str
     closing: str
     body: str
-    meta: Mapping[str, Any]
 
     @classmethod
     def of(cls, text: str) -> _Parts:
-        """Raises `ValueError` for front matter that cannot be read."""
         block = note.split_front_matter(text.removeprefix("\ufeff"))
         if block is None:
-            return cls("", "", "", text, {})
+            return cls("", "", "", text)
         yaml, body = block
         start, end = text.index("\n") + 1, len(text) - len(body)
-        return cls(text[:start], yaml, text[start + len(yaml) : end], body, note.load_yaml(yaml))
+        return cls(text[:start], yaml, text[start + len(yaml) : end], body)
+
+    @property
+    def front(self) -> str:
+        return self.opening + self.yaml + self.closing
+
+    @cached_property
+    def meta(self) -> Mapping[str, Any]:
+        """Raises `ValueError` for front matter that cannot be read."""
+        return note.load_yaml(self.yaml)
+
+
+def _merged_front(
+    base: _Parts | None, ours: _Parts, theirs: _Parts, newer: Newer | None, has_uses: bool
+) -> tuple[str, tuple[Clash, ...]]:
+    """The front matter with the lines around it, and what was decided in it. Where a side's cannot be read, it is one
+    property: what a person has begun to write there is not torn up."""
+    if ours.front == theirs.front or (base and theirs.front == base.front):
+        return ours.front, ()
+    if base and ours.front == base.front:
+        return theirs.front, ()
+    try:
+        meta, clashes = _merged_properties(base.meta if base else {}, ours.meta, theirs.meta, newer, has_uses)
+    except ValueError:
+        side = newer(FRONT) if newer else "ours"
+        return (ours if side == "ours" else theirs).front, (Clash(FRONT, "the newer one", "one", side),)
+    shape = ours if ours.yaml else theirs
+    yaml = _merged_yaml(base.yaml if base else None, ours.yaml, theirs.yaml) or shape.yaml
+    written = note.load_yaml(yaml)
+    changes = {key: meta.get(key) for key in {**written, **meta} if written.get(key) != meta.get(key)}
+    return note.with_meta(f"{shape.opening}{yaml}{shape.closing}", changes), clashes
 
 
 def _merged_properties(

@@ -129,6 +129,12 @@ _INCOME = lazily(
     r"|\d[\d,.]{0,12} ?(?:k(?= (?:before|after|gross|net|saved|in|a)(?! [a-z]*s ))|grand|euros?|dollars?|pounds?|quid))"
 )
 """A sum of money that a person has, gets or owes."""
+_CODE = lazily(
+    r"(?<![\w.$€£¥#:/-])(?!(?:(?<=in )|(?<=since )|(?<=until )|(?<=from )|(?<=自))(?:19|20)\d\d(?!\d))\d(?:-?\d){2,7}"
+    r"(?![\d年月日]|[.,:/]\d| ?(?:px|cm|mm|km|kg|ms|gb|mb|%|元|块|个|次|人|行|rows|lines|users|times"
+    r"|people|dollars|euros)(?![a-z]))"
+)
+"""A number as short as the code of a card or a door."""
 _ABOUT_THINGS = frozenset({"health", "religion", "family", "sexuality", "money"})
 """What things may be about: there are apps for diabetes. A number is a person's."""
 _REACH_CHARS = 48
@@ -165,6 +171,8 @@ def _first(sentence: str) -> str | None:
             return "health"
         if _INCOME.search(sentence):
             return "money"
+        if lists.opens.search(sentence) and _CODE.search(sentence):
+            return "number"
     return next((category for category, form in _FORMS if form.search(sentence)), None)
 
 
@@ -200,6 +208,7 @@ class _Lists(NamedTuple):
     ordinary: Matcher
     before: Matcher
     after: Matcher
+    opens: Matcher
 
 
 @cache
@@ -210,4 +219,4 @@ def _lists() -> _Lists:
         _Phrases({name: rows[which] for name, rows in tables.items() if which in rows}) for which in ("always", "mine")
     )
     ends = lazily(rf"(?:{'|'.join(Matcher(words['ends']).phrases)})(?![a-z])")
-    return _Lists(always, mine, ends, *(Matcher(words[name]) for name in ("ordinary", "before", "after")))
+    return _Lists(always, mine, ends, *(Matcher(words[name]) for name in ("ordinary", "before", "after", "opens")))

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from vault_memory.core.text.phrases import Matcher, lazily, matches, stands_in
     from vault_memory.core.text.script import OTHER, chinese_of, script_of, script_of_last
     from vault_memory.core.text.tokens import QueryTerms
+    from vault_memory.core.text.wording import is_carried, names_anew, share
 
 __all__ = [
     "Matcher",
@@ -22,14 +23,17 @@ __all__ = [
     "chinese_of",
     "comparable",
     "fold",
+    "is_carried",
     "lazily",
     "matches",
+    "names_anew",
     "normalize",
     "one_line",
     "phrases",
     "same",
     "script_of",
     "script_of_last",
+    "share",
     "simplify",
     "stands_in",
     "synonyms",
@@ -46,13 +50,16 @@ __getattr__ = lazy_exports(
         "chinese_of": "script",
         "comparable": "fold",
         "fold": "fold",
+        "is_carried": "wording",
         "lazily": "phrases",
         "matches": "phrases",
+        "names_anew": "wording",
         "normalize": "fold",
         "one_line": "fold",
         "same": "fold",
         "script_of": "script",
         "script_of_last": "script",
+        "share": "wording",
         "simplify": "fold",
         "stands_in": "phrases",
         "translated": "fold",

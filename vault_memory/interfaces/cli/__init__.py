@@ -35,6 +35,7 @@ _COMMANDS: dict[str, tuple[str, str]] = {
     "end-conversation": ("turn", "Keep what of a conversation is worth a memory."),
     "import": ("imports", "Take in what other programs keep."),
     "search": ("recall", "Search a user's memory."),
+    "remember": ("notes.memory", "Remember a fact for good."),
     "recall": ("notes.memory", "Recall typed memories."),
     "memory": ("notes.memory", "Add, show, change and delete typed memories."),
     "graph": ("notes.graph", "Add to, search and draw the knowledge graph."),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -35,7 +36,10 @@ _dry_run = click.option("--dry-run", is_flag=True, help="Only count what would b
 def _common(command: Callable[..., None]) -> Callable[..., None]:
     """The options of every import of conversations."""
     learn = click.option(
-        "--learn/--no-learn", default=False, show_default=True, help="Learn preferences from the old turns, too."
+        "--learn/--no-learn",
+        default=False,
+        show_default=True,
+        help="Learn preferences and memories from the old turns, too.",
     )
     return learn(_dry_run(command))
 
@@ -208,6 +212,12 @@ def _print_next(command: str, found: Imported, *, dry_run: bool) -> None:
     elif found.learned is not None:
         shown = f"`vault-memory history --user {found.user_id}` shows them"
         echo(f"  learned: {plural(len(found.learned.changes), 'change')} of preferences; {shown}")
+        became = Counter(each.became for each in found.learned.memories)
+        if became:
+            said = ", ".join(f"{kind} {count:,}" for kind, count in became.items())
+            echo(f"  memories: {said}; `vault-memory memory list --user {found.user_id}` shows them")
+        if left := found.learned.not_remembered:
+            echo(f"  not remembered: {plural(left, 'more turn')} with something memorable: the newest go first")
         if found.learned.paused:
             echo(f"not committed yet: {found.learned.paused}", err=True)
     elif found.turns and not found.unlearned:

@@ -172,7 +172,7 @@ def ask(context: Context, user_id: str, skill_id: str | None, top_k: int, as_jso
         return
     echo_text(answer.text)
     for memory in answer.used:
-        echo(f"from {memory.id}  {memory.title}  {memory.path}", err=True)
+        echo(f"from {memory.id}  {memory.heading}  {memory.path}", err=True)
     for reason in answer.degraded:
         echo(f"degraded: {reason}", err=True)
 

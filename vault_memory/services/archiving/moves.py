@@ -15,6 +15,7 @@ from pathlib import PurePosixPath
 from vault_memory.adapters.git import FileDifference, changed_files
 from vault_memory.core import layout, memories, reading, rotation
 from vault_memory.core.memories import Memory
+from vault_memory.core.merging import merge
 from vault_memory.core.notes import note
 from vault_memory.errors import LargeObject, UsageError
 from vault_memory.services.vault import Vault
@@ -119,7 +120,7 @@ def _is_moved(log: str, year: int, texts: Sequence[bytes], newest: Sequence[int 
     return bool(others) and pieces[side].isdisjoint(others)
 
 
-# Notes of memories --------------------------------------------------------------------------------------------------
+# Notes with an id ---------------------------------------------------------------------------------------------------
 
 
 def _follow_notes(states: Sequence[_State], changes: Sequence[Sequence[FileDifference]]) -> None:
@@ -137,20 +138,20 @@ def _follow_notes(states: Sequence[_State], changes: Sequence[Sequence[FileDiffe
 
 
 def _moved_notes(vault: Vault, changes: Sequence[FileDifference]) -> Iterator[tuple[PurePosixPath, PurePosixPath]]:
-    """The notes of memories that have another path, known by their ids, and that path."""
-    notes = [each for each in changes if _is_memory(each.path)]
+    """The notes of memories, entities and mistakes that have another path, known by their ids, and that path."""
+    notes = [each for each in changes if _is_record(each.path)]
     gone = {_id(vault, each.path, each.old): each.path for each in notes if each.new is None}
     come = {_id(vault, each.path, each.new): each.path for each in notes if each.old is None} if gone else {}
     yield from ((path, come[name]) for name, path in gone.items() if name in come)
 
 
-def _is_memory(path: PurePosixPath) -> bool:
+def _is_record(path: PurePosixPath) -> bool:
     place = layout.place_of(path)
-    return place is not None and layout.kind_of(place) == "memory"
+    return place is not None and layout.kind_of(place) in merge.RECORDS
 
 
 def _id(vault: Vault, path: PurePosixPath, blob: str | None) -> tuple[str, str]:
-    """Whose memory it is, and its id: the name of the file has it, unless a person has given it another one."""
+    """Whose it is, and its id, which all these notes have alike: the name of the file has it, or the note."""
     named = memories.decode("", path.stem).id
     try:
         text = vault.history.stored(blob).read() if blob and named == path.stem else b""

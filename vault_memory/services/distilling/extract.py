@@ -13,6 +13,7 @@ from vault_memory.core.memories import Memory
 from vault_memory.core.text import fold
 from vault_memory.errors import EndpointError, UsageError
 from vault_memory.services.memories import draft, list_memories, store
+from vault_memory.services.profiles import goes_by
 from vault_memory.services.vault import Vault
 
 TTL_DAYS = 7
@@ -48,13 +49,14 @@ def extract_from_conversation(
 ) -> Extraction:
     """Store what a conversation holds that is worth a memory of `TTL_DAYS` days, and return these memories.
 
-    `messages` are the conversation's, oldest first: chat messages ({role, content}), or turns ({user_message,
+    `messages` are the conversation's, oldest first: chat messages ({role, content}; of those with a `name` the user's
+    alone count), or turns ({user_message,
     assistant_message}). Only the person's own words count: what we or a client put into them, turns that are not to be
     remembered and those that give orders to the system are left out. Nothing is kept of a user who is off the record.
     Raises `UsageError`, `InvalidId`, and what storing raises.
     """
     layout.check_user_id(user_id)
-    turns = said_in(messages)
+    turns = said_in(messages, lambda name: goes_by(vault, user_id, name))
     if vault.config.is_off_record(user_id):
         return Extraction()
     distilled = distil(vault, turns)

@@ -121,7 +121,9 @@ class Importer:
                 on_progress("learning", done, self.imported.turns)
 
             try:
-                self.imported.learned = self._old.learn(on_turn)
+                self.imported.learned = self._old.learn(
+                    on_turn, lambda done, total: on_progress("remembering", done, total)
+                )
             except (Busy, HistoryError) as error:
                 self.imported.unlearned = f"{error}; the same import goes on then"
 

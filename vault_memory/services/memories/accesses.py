@@ -62,7 +62,7 @@ def write_accesses(vault: Vault, user_id: str) -> int:
     later: set[str] = set()
 
     def decide() -> Plan[int]:
-        changes = []
+        changes, counted = [], []
         later.clear()
         for source, memory_id in sources.items():
             count, last = counts[memory_id]
@@ -82,9 +82,9 @@ def write_accesses(vault: Vault, user_id: str) -> int:
             except UsageError:
                 continue  # the note stays as a person has left it, which `status` names
             changes.append(FileChange(folder / source, file.stored, text.encode("utf-8", "surrogateescape")))
-        message = trailers.render(
-            f"memories({user_id}): recalls of {len(changes):,} counted", "", Trailers(user=user_id)
-        )
+            counted.append(memory_id)
+        subject = f"memories({user_id}): recalls of {len(changes):,} counted"
+        message = trailers.with_memories(trailers.render(subject, "", Trailers(user=user_id)), counted)
         return Plan(len(changes), [Draft(message, ASSISTANT, tuple(changes))] if changes else [])
 
     done = write(vault, user_id, [folder / source for source in sources], decide).result

@@ -25,7 +25,7 @@ def supersede(
     for one that was replaced already, and what `store_memory` raises."""
     old = _file_of(vault, user_id, old_id)
     before, now = old.memory, vault.now().astimezone(vault.config.zone())
-    made = memories.new_memory(memory_id(before.id.partition("_")[0], now), content, before.type, now, title=title)
+    made = memories.new_memory(memory_id(memories.prefix_of(before.id), now), content, before.type, now, title=title)
     lives = before.expires_at - before.created_at if before.expires_at and before.created_at else None
     new = replace(
         before,
@@ -79,7 +79,7 @@ def edit_memory(
         text = memories.with_properties(current.text, before, after).encode("utf-8", "surrogateescape")
         if text == current.stored:
             return Plan(after)
-        subject = f"memories({user_id}): edit {after.type} {after.title}"
+        subject = f"memories({user_id}): edit {after.type} {after.heading}"
         message = trailers.render(subject, "", Trailers(user=user_id, memory=after.id))
         return Plan(after, [Draft(message, author, (FileChange(path, current.stored, text),))])
 

@@ -110,6 +110,8 @@ def delete_memories(vault: Vault, user_id: str, code: str, *, author: Author = A
     with suppress(VaultMemoryError):  # the notes are gone all the same; the receipt says what is left
         forget_accesses(vault, user_id, [file.memory.id for file in written.result])
         drop_deletions(vault, user_id, chosen)
+    with suppress(VaultMemoryError):
+        vault.index(user_id).purge()
     return receipt(vault, user_id, written, traces, is_waiting=lambda source: is_chosen(vault, user_id, source))
 
 
@@ -158,8 +160,8 @@ def is_chosen(vault: Vault, user_id: str, source: str) -> bool:
 def _draft(user_id: str, found: Sequence[MemoryFile], author: Author) -> Draft:
     folder = layout.user_dir(user_id)
     count = "1 memory" if len(found) == 1 else f"{len(found):,} memories"
-    one = found[0].memory.id if len(found) == 1 else None
-    message = trailers.render(f"memories({user_id}): delete {count}", "", Trailers(user=user_id, memory=one))
+    message = trailers.render(f"memories({user_id}): delete {count}", "", Trailers(user=user_id))
+    message = trailers.with_memories(message, [file.memory.id for file in found])
     return Draft(message, author, tuple(FileChange(folder / file.source, file.stored, None) for file in found))
 
 

@@ -91,11 +91,12 @@ def _moving(
     if not moved:
         return [], ()
     count = "1 memory" if len(moved) == 1 else f"{len(moved):,} memories"
-    named = [f"- {each.memory.id} {each.memory.title}" for each in moved[:MAX_NAMED]]
+    named = [f"- {each.memory.id} {each.memory.heading}" for each in moved[:MAX_NAMED]]
     more = [f"- and {len(moved) - MAX_NAMED:,} more"] if len(moved) > MAX_NAMED else []
     listed = "\n".join(map(trailers.single_line, [*named, *more]))
     head = trailers.render(f"memories({user_id}): archive {count}, {why}").rstrip("\n")
     message = f"{head}\n\n{listed}\n\n{trailers.KEYS['user']}: {user_id}\n"
+    message = trailers.with_memories(message, [each.memory.id for each in moved])
     return [Draft(message, ASSISTANT, tuple(changes))], tuple(each.memory.id for each in moved)
 
 

@@ -6,17 +6,20 @@ adds its look to `_looks`.
 
 from __future__ import annotations
 
+import json
+import mmap
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from vault_memory.adapters import files
 from vault_memory.adapters.index import Traces
 from vault_memory.core import layout
 from vault_memory.core.memories import Memory
+from vault_memory.core.text import one_line
 from vault_memory.errors import VaultMemoryError, in_command
 from vault_memory.services.memories.accesses import accesses
 from vault_memory.services.memories.files import MemoryFile, memory_rows
@@ -78,7 +81,9 @@ def receipt(
     before = _commit_before(vault, written.commits)
     paths = [layout.user_dir(user_id) / file.source for file in found]
     held = [path for path in paths if before and vault.history.entry(path, before)]
-    kept = [f"git's history: {_many(len(held), 'note')} as of commit {before[:12]}"] if before and held else []
+    copies = "and so have exports and backups of before, and what a sync has sent to other places"
+    history = f"git's history: {_many(len(held), 'note')} as of commit {(before or '')[:12]}; {copies}"
+    kept = [history] if held else []
     kept += dict.fromkeys(_kept(vault, user_id, [file.memory for file in found]))
     return Receipt(
         tuple(file.memory.id for file in found),
@@ -106,10 +111,54 @@ def _kept(vault: Vault, user_id: str, gone: Sequence[Memory]) -> Iterator[str]:
             for named in sorted(ids):
                 if named.encode() in text:
                     yield f"{name} names {named}"
+    with suppress(VaultMemoryError):
+        yield from _still_said(vault, user_id, _words(gone))
 
 
 _LOGS = (layout.PROFILE, layout.MEMORY_LOG, layout.FEEDBACK)
 """Files of a user's in which a line may be made of a memory, and then names it."""
+MAX_SEARCHED_CHARS = 40
+"""By so much of its first line a memory is looked for elsewhere: a log quotes the beginning of what was said."""
+MAX_NAMED = 10
+"""So many files that say the same are named, and so many lines of one."""
+
+
+def _words(gone: Sequence[Memory]) -> list[str]:
+    """The beginnings of memories, by which they are looked for in other places."""
+    return [words for memory in gone if (words := one_line(memory.content)[:MAX_SEARCHED_CHARS].strip())]
+
+
+def _in_json(words: str) -> str:
+    return json.dumps(words, ensure_ascii=False)[1:-1]
+
+
+def _still_said(vault: Vault, user_id: str, words: Sequence[str]) -> Iterator[str]:
+    """The files of the user's that say the same words, and what takes them out there."""
+    sources = vault.index(user_id).holding([*words, *map(_in_json, words)])
+    named = 0
+    for source in dict.fromkeys([*sources, layout.FEEDBACK]):
+        text = (files.read(vault.path(user_id, source), None) or b"").decode("utf-8", "replace")
+        lines = [
+            str(number)
+            for number, line in enumerate(text.split("\n"), 1)
+            if any(each in line or _in_json(each) in line for each in words)
+        ]
+        if not lines and source == layout.FEEDBACK:
+            continue
+        named += 1
+        if named <= MAX_NAMED:
+            at = f":{','.join(lines[:MAX_NAMED])}" if lines else ""
+            yield f"{source}{at} says the same: {_how_to_remove(source, is_there=bool(text))}"
+    if named > MAX_NAMED:
+        yield f"{_many(named - MAX_NAMED, 'more file')} that say the same: `vault-memory search` finds them"
+
+
+def _how_to_remove(source: str, *, is_there: bool) -> str:
+    if layout.recorded_day(source) and not is_there:
+        return "its month is packed in archive/conversations/; unpack it (gunzip), take the words out there, pack it"
+    if source.endswith(".jsonl"):
+        return "leave the line empty (the numbers of the others count), or take the words out of it"
+    return "take it out there; git's history keeps what was committed"
 
 
 def _looks(
@@ -125,6 +174,7 @@ def _looks(
     yield _look("files", there, f"{_many(len(paths), 'path')} on the disk")
     yield _asked("ids", lambda: _rows(vault, user_id, ids))
     yield from _in_index(vault, user_id, traces)
+    yield _asked("bytes", lambda: _in_bytes(vault, user_id, _words([file.memory for file in found])))
     yield _asked("state", lambda: _in_state(vault, user_id, found, is_waiting))
     committed = [str(path) for path in paths if vault.history.entry(path) is not None]
     yield _look("git", committed, "the tree of HEAD")
@@ -149,6 +199,35 @@ def _in_index(vault: Vault, user_id: str, traces: Traces | None) -> Iterator[Loo
     chunks = _many(len(traces.chunk_ids), "passage")
     for store, count in (("words", left.files + left.words), ("vectors", left.vectors)):
         yield Look(store, not count, f"{chunks} in the index" + (f": {count:,} rows are left" if count else ""))
+
+
+def _in_bytes(vault: Vault, user_id: str, words: Sequence[str]) -> Look:
+    """Whether the words stand in a file of the index or of the state, though nothing that is indexed says them."""
+    told = vault.index(user_id).holding(words)
+    looked_at = [path for suffix in ("", "-wal") if (path := Path(f"{vault.index_path(user_id)}{suffix}")).exists()]
+    own = [path for path in _state_of(vault, user_id) if path not in looked_at]
+    there = [path.name for path in looked_at if not told and _holds(path, words)]
+    there += [path.relative_to(vault.root).as_posix() for path in own if _holds(path, words)]
+    names = ", ".join(path.name for path in looked_at)
+    also = f"; {_many(len(told), 'indexed file')} that the receipt names as kept say the same" if told else ""
+    return _look("bytes", there, f"the bytes of {names} and of {_many(len(own), 'file')} of the state{also}")
+
+
+def _state_of(vault: Vault, user_id: str) -> list[Path]:
+    """The files of the state that are this user's: in a folder of the user's name, or so called."""
+    state = vault.root / layout.STATE_DIR
+    found = (path for path in state.rglob("*") if path.is_file() and not path.is_symlink())
+    return [path for path in found if user_id in (path.stem, path.name, *path.relative_to(state).parts)]
+
+
+def _holds(path: Path, words: Sequence[str]) -> bool:
+    """Whether a file's bytes hold one of the words, plain or as JSON writes them."""
+    wanted = {form.encode() for each in words for form in (each, _in_json(each), json.dumps(each)[1:-1])}
+    with files.opened(path) as file:
+        if not os.fstat(file.fileno()).st_size:
+            return False
+        with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+            return any(data.find(each) >= 0 for each in wanted)
 
 
 def _in_state(vault: Vault, user_id: str, found: tuple[MemoryFile, ...], is_waiting: Callable[[str], bool]) -> Look:

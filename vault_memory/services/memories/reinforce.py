@@ -37,9 +37,11 @@ def renew(vault: Vault, user_id: str, sources: Sequence[str], wait_s: float = LO
         changes = {source: reinforcement(vault, user_id, source, at) for source in sources}
         made = tuple(change for change in changes.values() if change)
         subject = trailers.logs_subject(user_id, f"{at:%Y-%m-%d %H:%M}")
-        message, waits = trailers.render(subject, "", Trailers(user=user_id)), vault.config.git_log_commits != "turn"
-        drafts = [Draft(message, ASSISTANT, made, waits=waits)] if made else []
-        return Plan([source for source, change in changes.items() if change], drafts)
+        done = [source for source, change in changes.items() if change]
+        ids = [file.memory.id for source in done if (file := read_memory(vault, user_id, source))]
+        message = trailers.with_memories(trailers.render(subject, "", Trailers(user=user_id)), ids)
+        waits = vault.config.git_log_commits != "turn"
+        return Plan(done, [Draft(message, ASSISTANT, made, waits=waits)] if made else [])
 
     return write(vault, user_id, [folder / source for source in sources], decide, wait_s=wait_s).result
 
@@ -96,7 +98,7 @@ def make_lasting(vault: Vault, user_id: str) -> tuple[str, ...]:
 def _lasting_message(user_id: str, made: Sequence[tuple[Memory, str]]) -> str:
     count = "1 memory stays" if len(made) == 1 else f"{len(made):,} memories stay"
     head = trailers.render(f"memories({user_id}): {count} for good").rstrip("\n")
-    listed = "\n".join(trailers.single_line(f"- {memory.title}: {why}") for memory, why in made)
+    listed = "\n".join(trailers.single_line(f"- {memory.heading}: {why}") for memory, why in made)
     lines = [(key, value) for each, _ in made for key, value in (("memory", each.id), ("source", each.source))]
     named = "".join(f"{trailers.KEYS[key]}: {trailers.single_line(value)}\n" for key, value in lines)
     return f"{head}\n\n{listed}\n\n{trailers.KEYS['user']}: {user_id}\n{named}"

@@ -5,30 +5,30 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import UTC, date, datetime, time
 from pathlib import PurePosixPath
 from typing import Literal
 
 from vault_memory.adapters.history import ASSISTANT, Draft, FileChange
 from vault_memory.core import layout, memories, trailers
-from vault_memory.core.memorable import Forget, Memorable
+from vault_memory.core.memorable import Forget, Memorable, compared
 from vault_memory.core.memories import Memory
 from vault_memory.core.privacy import secrets_added
 from vault_memory.core.ranking import Filter
-from vault_memory.core.text import comparable, same, tokens
+from vault_memory.core.text import comparable, tokens
 from vault_memory.core.trailers import Trailers
 from vault_memory.errors import Busy, IndexUnusable, UsageError
-from vault_memory.services.indexing import reconcile
 from vault_memory.services.memories.expire import overflow_drafts
 from vault_memory.services.memories.files import MemoryFile, memory_rows, read_memory
 from vault_memory.services.memories.reinforce import reinforcement
+from vault_memory.services.memories.similar import read_index, told_otherwise
 from vault_memory.services.memories.store import memory_id, without_secrets
 from vault_memory.services.vault import Vault
 
 _MOSTLY = 0.6
 """A memory of which so much is known already says nothing new."""
 _LOOKED_AT = 24
-"""So many memories are compared with what was said: its words find the same words first."""
+"""So many memories are compared with what is to be forgotten: its words find the same words first."""
 
 
 @dataclass(frozen=True)
@@ -77,39 +77,70 @@ def keep_said(
     """Plan the memories of a turn: what it `said` on the line `source` of the record, at that time in the person's time
     zone. They live from now on.
 
-    What the profile has is not kept twice: what is `known` there, in the person's words or as a note. Secrets and
-    private facts stay out. One commit for all. The caller holds the user's lock, and writes.
+    What the profile has is not kept twice: what is `known` there, in the person's words or as a note. What a memory
+    says already, in other words too, lets that one live on; what contradicts it takes its place. Secrets and private
+    facts stay out. One commit for all. The caller holds the user's lock, and writes.
     """
     now = vault.now().astimezone(vault.config.zone())
+    at = min(said_at, now.astimezone(said_at.tzinfo))
     held = [comparable(text) for text in known]
-    new: list[Memory] = []
-    kept: list[Kept] = []
-    reinforced: dict[str, FileChange] = {}
+    new: dict[str, Memory] = {}
+    again: dict[str, Kept] = {}
+    renewed: dict[str, FileChange] = {}
+    replaced: dict[str, list[FileChange]] = {}
     for each in said:
         if any(_is_said_in(each.content, text) for text in held):
             continue
-        if before := _known_memory(vault, user_id, each.content):
-            change = reinforcement(vault, user_id, before.source, now, said_at.date())
-            if change and before.source not in reinforced:
-                reinforced[before.source] = change
-                kept.append(Kept(before.memory.id, before.memory.type, before.memory.content, "reinforced"))
-        elif memory := _memory(vault, user_id, each, source, said_at, now):
-            new.append(memory)
-            kept.append(Kept(memory.id, memory.type, memory.content))
+        for memory in list(new.values()):  # «I hate durian. Actually I love it now»
+            if compared(each.content, memory.content) == "replaces":
+                del new[memory.id]
+                replaced.pop(memory.id, None)
+        known_as, gone = told_otherwise(vault, user_id, each.content, each.kind)
+        if known_as:
+            change = reinforcement(vault, user_id, known_as.source, now, at.date())
+            if change and known_as.source not in renewed:
+                renewed[known_as.source] = change
+                again[known_as.source] = Kept(
+                    known_as.memory.id, known_as.memory.type, known_as.memory.content, "reinforced"
+                )
+        elif any(_last_said(old.memory) > at for old in gone):
+            pass  # a turn that comes late: what was said since then holds
+        elif any(
+            memory.type == each.kind and compared(each.content, memory.content) == "same" for memory in new.values()
+        ):
+            pass
+        elif made := _memory(vault, user_id, each, source, said_at, now):
+            taken = [(old.memory, _succeeded(vault, user_id, old, made.id)) for old in gone]
+            new[made.id] = _in_place_of(made, [old for old, change in taken if change])
+            replaced[made.id] = [change for _, change in taken if change]
+    successions = {change.path: change for each in replaced.values() for change in each}
+    folder = layout.user_dir(user_id)
+    stays = [kept for place, kept in again.items() if folder / place not in successions]
+    alive = KeptOfTurn(tuple(stays), (), tuple(change for change in renewed.values() if change.path not in successions))
     if not new:
-        return KeptOfTurn(tuple(kept), (), tuple(reinforced.values()))
-    changes = tuple(FileChange(_path(user_id, memory), None, memories.encode(memory).encode()) for memory in new)
-    over, expired = overflow_drafts(vault, user_id, len(new))
-    drafts = (Draft(_message(user_id, "add", new, source), ASSISTANT, changes), *over)
-    alive = KeptOfTurn(tuple(kept), (), tuple(reinforced.values()))
-    return alive + KeptOfTurn((), drafts, (), expired)
+        return alive
+    notes = [FileChange(_path(user_id, memory), None, memories.encode(memory).encode()) for memory in new.values()]
+    # Too many is one for the next turn, where some go anyway: it may be the same one.
+    over, expired = overflow_drafts(vault, user_id, 0 if successions else len(new))
+    verb = "replace" if successions and len(new) == 1 else "add"
+    message = _message(user_id, verb, list(new.values()), source)
+    drafts = (Draft(message, ASSISTANT, (*notes, *successions.values())), *over)
+    added = tuple(Kept(memory.id, memory.type, memory.content) for memory in new.values())
+    return alive + KeptOfTurn(added, drafts, (), expired)
 
 
 def forget_said(
-    vault: Vault, user_id: str, asked: Sequence[Forget], turn_before: tuple[str, datetime] | None, source: str
+    vault: Vault,
+    user_id: str,
+    asked: Sequence[Forget],
+    turn_before: tuple[str, datetime] | None,
+    source: str,
+    *,
+    said_until: datetime | None = None,
 ) -> KeptOfTurn:
     """Plan that memories of conversations go: those that a person has `asked` to be forgotten, and those of the turn
-    before (its line and its time), if that is taken back. `source` is the line that asks for it.
+    before (its line and its time), if that is taken back. `source` is the line that asks for it. What was said after
+    `said_until` stays.
 
     One commit for all; git's history keeps them. What a person has stored, or edited and not committed, stays. The
     caller holds the user's lock, and writes.
@@ -131,7 +162,12 @@ def forget_said(
     except (Busy, IndexUnusable):  # `memory delete` is left
         return NOTHING_KEPT
     folder = layout.user_dir(user_id)
-    gone = [file for file in found.values() if vault.history.is_kept(folder / file.source, file.stored)]
+    gone = [
+        file
+        for file in found.values()
+        if vault.history.is_kept(folder / file.source, file.stored)
+        and not (said_until and file.memory.created_at and file.memory.created_at > said_until)
+    ]
     if not gone:
         return NOTHING_KEPT
     changes = tuple(FileChange(folder / file.source, file.stored, None) for file in gone)
@@ -160,32 +196,55 @@ def _memory(
             ttl_days=memories.SAID_TTL_DAYS,
             source=source,
         )
-        made, _ = without_secrets(replace(made, created_at=said_at, said_on=(said_at.date().isoformat(),)))
+        at = min(said_at, now)  # a clock may be wrong
+        began = now if at.date() < now.astimezone(at.tzinfo).date() else None  # its days count from then on
+        made = replace(made, created_at=at, said_on=(at.date().isoformat(),), reinforced_at=began)
+        made, _ = without_secrets(made)
     except UsageError:
         return None
     is_secret = secrets_added(_path(user_id, made), [None], memories.encode(made).encode())
     return None if is_secret else made
 
 
-def _known_memory(vault: Vault, user_id: str, content: str) -> MemoryFile | None:
-    """The active memory with this content, but for script, case and width; None, too, while the index cannot tell."""
-    try:
-        found = _alike(vault, user_id, content) if vault.is_user(user_id) else []
-    except (Busy, IndexUnusable):
-        return None
-    return next((file for file in found if same(file.memory.content, content)), None)
+def _in_place_of(memory: Memory, old: Sequence[Memory]) -> Memory:
+    """The memory with those whose place it takes: it lasts if one of them does."""
+    if not old:
+        return memory
+    lasts = any(each.expires_at is None for each in old)
+    supersedes = ", ".join(each.id for each in old)
+    return replace(memory, supersedes=supersedes, expires_at=None if lasts else memory.expires_at)
+
+
+def _last_said(memory: Memory) -> datetime:
+    """When a memory was said, the last time by its days."""
+    made = memory.created_at or datetime.min.replace(tzinfo=UTC)
+    days = [datetime.combine(date.fromisoformat(day), time.min, made.tzinfo) for day in memory.said_on[-1:]]
+    return max([made, *days])
 
 
 def _alike(vault: Vault, user_id: str, text: str) -> list[MemoryFile]:
-    """The active memories that share most words with a text, as the files stand now."""
+    """The active memories that share most words with a text."""
     terms, at = tokens.query_terms(text).search_terms, vault.now()
     if not terms:
         return []
-    reconcile(vault, user_id)
     only = Filter(kinds=("memory",), at=at.timestamp())
-    chunks = vault.index(user_id).search(tokens.QueryTerms(terms, ()), None, only, _LOOKED_AT).chunks
+    index = read_index(vault, user_id)
+    chunks = index.search(tokens.QueryTerms(terms, ()), None, only, _LOOKED_AT).chunks
     files = (read_memory(vault, user_id, source) for source in dict.fromkeys(chunk.source for chunk in chunks))
     return [file for file in files if file and not file.memory.is_past(at)]
+
+
+def _succeeded(vault: Vault, user_id: str, file: MemoryFile, successor: str) -> FileChange | None:
+    """The change of a note that says which memory takes its place; None for one that holds an edit of its person's
+    which is in no commit, or that cannot be read."""
+    path = layout.user_dir(user_id) / file.source
+    if not vault.history.is_kept(path, file.stored):
+        return None
+    try:
+        text = memories.with_properties(file.text, file.memory, replace(file.memory, superseded_by=successor))
+    except UsageError:
+        return None
+    return FileChange(path, file.stored, text.encode("utf-8", "surrogateescape"))
 
 
 def _path(user_id: str, memory: Memory) -> PurePosixPath:
@@ -195,10 +254,10 @@ def _path(user_id: str, memory: Memory) -> PurePosixPath:
 def _message(user_id: str, verb: str, changed: Sequence[Memory], source: str) -> str:
     """The message of a commit that adds or forgets memories, because of the turn on the line `source`."""
     if len(changed) == 1:
-        subject = f"memories({user_id}): {verb} {changed[0].type} {changed[0].title}"
+        subject = f"memories({user_id}): {verb} {changed[0].type} {changed[0].heading}"
         return trailers.render(subject, "", Trailers(user=user_id, source=source or None, memory=changed[0].id))
     head = trailers.render(f"memories({user_id}): {verb} {len(changed)} memories").rstrip("\n")
-    listed = "\n".join(trailers.single_line(f"- {each.type} {each.title}") for each in changed)
+    listed = "\n".join(trailers.single_line(f"- {each.type} {each.heading}") for each in changed)
     named = [("user", user_id), ("source", source), *(("memory", each.id) for each in changed)]
     lines = "".join(f"{trailers.KEYS[key]}: {trailers.single_line(value)}\n" for key, value in named if value)
     return f"{head}\n\n{listed}\n\n{lines}"

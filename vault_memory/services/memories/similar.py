@@ -7,9 +7,12 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, TypeVar
 
+from vault_memory.adapters.index import Index
 from vault_memory.core import memories
+from vault_memory.core.memorable import compared
 from vault_memory.core.memories import Memory, merging
-from vault_memory.errors import EndpointError
+from vault_memory.core.text import same
+from vault_memory.errors import Busy, EndpointError, IndexUnusable
 from vault_memory.services.indexing import reconcile
 from vault_memory.services.memories.files import MemoryFile, read_memory
 from vault_memory.services.vault import Vault
@@ -18,6 +21,10 @@ MAX_CANDIDATES = 16
 """So many notes are read to see how much they share."""
 MAX_SIMILAR = 10
 """So many are listed."""
+MAX_ABOUT = 24
+"""So many memories of one thing are compared with what is said of it."""
+_TOLD_TYPES = ("preference", "fact", "decision")
+"""Of these types are the memories that may say the same in other words."""
 
 T = TypeVar("T")
 
@@ -61,11 +68,13 @@ class Asked:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What becomes of a memory beside those that are `similar`: it is stored; or it is the `same` as one; or `text` is
-    its merge with the only one; or it `waits` for a person to decide. Two of the same content are equal."""
+    """What becomes of a memory beside those that are `similar`: it is stored; or it is the `same` as one; or it takes
+    the place of one (`instead`); or `text` is its merge with the only one; or it `waits` for a person to decide. Two of
+    the same content are equal."""
 
     similar: tuple[Alike, ...] = ()
     same: MemoryFile | None = None
+    instead: MemoryFile | None = None
     text: str = ""
     waits: bool = False
 
@@ -88,7 +97,8 @@ def judged(vault: Vault, user_id: str, memory: Memory, asked: Asked, *, unattend
     if found and found[0].is_same:
         return Verdict((found[0],), same=found[0].file)
     if unattended:
-        return Verdict(tuple(found))
+        known, gone = (None, []) if memory.skill_id else told_otherwise(vault, user_id, memory.content, memory.type)
+        return Verdict(tuple(found), same=known, instead=None if known or not gone else gone[0])
     if not found and vault.config.llm_enabled:
         newest = latest(vault, user_id)
         if new := tuple(file for file in newest if file.memory.id not in asked.seen):
@@ -115,9 +125,7 @@ def judged(vault: Vault, user_id: str, memory: Memory, asked: Asked, *, unattend
 def by_overlap(vault: Vault, user_id: str, memory: Memory) -> list[Alike]:
     """The active memories that share so many of their words with one that they may say the same, the most alike first;
     none that tell another case. It takes as long among many. Raises `Busy` or `IndexUnusable`."""
-    now, index, found = vault.now(), vault.index(user_id), []
-    if index.is_new and not index.is_read_only:  # it knows nothing of the notes that are there
-        reconcile(vault, user_id)
+    now, index, found = vault.now(), read_index(vault, user_id), []
     for row in index.alike_memories(memories.sketch(memory.content), now.timestamp(), MAX_CANDIDATES):
         file = read_memory(vault, user_id, row.source)
         if file is None or file.memory.is_past(now):
@@ -131,6 +139,49 @@ def by_overlap(vault: Vault, user_id: str, memory: Memory) -> list[Alike]:
         alike = Alike(file, Similar(old.id, score, reason, old.content), is_same and old.skill_id == memory.skill_id)
         found.append(alike)
     return sorted(found, key=lambda each: (not each.is_same, -each.similar.score))[:MAX_SIMILAR]
+
+
+def told_otherwise(
+    vault: Vault, user_id: str, content: str, memory_type: str
+) -> tuple[MemoryFile | None, list[MemoryFile]]:
+    """The active memory that says the same as a text, in these words or, if it is of this type, in others; and those
+    whose place the text takes: of the same thing they say the contrary, or what was so before. None while the index
+    cannot tell. It takes as long among many."""
+    gone: list[MemoryFile] = []
+    found = _about(vault, user_id, content)
+    known = next((file for file in found if same(file.memory.content, content)), None)
+    for file in found if known is None else ():
+        memory = file.memory
+        if memory.skill_id or memory.type not in _TOLD_TYPES:
+            continue
+        verdict = compared(content, memory.content)
+        if verdict == "replaces":
+            gone.append(file)
+        elif verdict == "same" and memory.type == memory_type and known is None:
+            known = file
+    return known, gone
+
+
+def _about(vault: Vault, user_id: str, content: str) -> list[MemoryFile]:
+    """The active memories that may say the same as a text, or the contrary."""
+    if not vault.is_user(user_id):
+        return []
+    at = vault.now()
+    try:
+        rows = read_index(vault, user_id).memories_about(content, at.timestamp(), MAX_ABOUT)
+        files = [read_memory(vault, user_id, row.source) for row in rows]
+    except (Busy, IndexUnusable):
+        return []
+    return [file for file in files if file and not file.memory.is_past(at)]
+
+
+def read_index(vault: Vault, user_id: str) -> Index:
+    """The index, as writers have left it: to look at every file would take as long as there are. Raises `Busy` or
+    `IndexUnusable`."""
+    index = vault.index(user_id)
+    if index.is_new and not index.is_read_only:  # it knows nothing of the notes that are there
+        reconcile(vault, user_id)
+    return index
 
 
 def latest(vault: Vault, user_id: str) -> list[MemoryFile]:

@@ -30,6 +30,12 @@ IMPORTANT = 0.7
 
 MAX_ROUNDS = 20
 """So often is looked again where others store memories meanwhile, or the language model has answered."""
+_KEEP_IT_YOURSELF = (
+    "vault-memory never writes it down, whoever asks. What is said in a conversation stays in its record. To keep it "
+    "all the same write it yourself: a text in the user's folder of memories (memory/ID/memories/NAME.md) is a memory; "
+    "git, a sync and every prompt that recalls it have it then"
+)
+"""What a person can do who wants a private fact kept: the notes are theirs."""
 MAX_IN_A_COMMIT = 200
 """Of more memories at once each commit holds so many."""
 _LEFT_OUT = re.compile(r"\[(?:redacted: [\w-]+|private)\]")
@@ -137,7 +143,8 @@ def store_memory(
     )
     stored = store(vault, user_id, memory, force_save=force_save)
     if stored.similar and not stored.id:
-        stored = replace(store(vault, user_id, memory, force_save=True), similar=stored.similar)
+        kept = store(vault, user_id, memory, force_save=True)
+        stored = replace(kept, similar=stored.similar, degraded=_once([*stored.degraded, *kept.degraded]))
     return MemoryId(stored)
 
 
@@ -227,15 +234,16 @@ def store(
         old = verdict.same
         if old and not _outlives(memory, old.memory):
             renew(vault, user_id, [old.source])
-            return replace(told, id=old.memory.id, reinforced=True)
+            return replace(told, id=old.memory.id, reinforced=True, degraded=_once(asked.degraded))
         new, said = memory, None
         if verdict.text:
             old = verdict.similar[0].file
             at = vault.now().astimezone(vault.config.zone())
             new = memories.merged(memory, old.memory, verdict.text, memory_id("mem", at), at)
             said = replace(memory, superseded_by=new.id)
-        elif old:
-            new = replace(memory, supersedes=old.memory.id)
+        elif old := old or verdict.instead:
+            lasts = memory.expires_at is None or old.memory.expires_at is None
+            new = replace(memory, supersedes=old.memory.id, expires_at=None if lasts else memory.expires_at)
 
         def is_as_judged(was: Verdict = verdict) -> bool:
             return now() == was
@@ -328,7 +336,7 @@ def _write(
     folder = layout.user_dir(user_id)
     notes = {folder / memories.source_of(each): _note(folder, each) for each in (new, said) if each}
     verb = "merge" if said else "replace" if old else "add"
-    subject = f"memories({user_id}): {verb} {new.type} {new.title}"
+    subject = f"memories({user_id}): {verb} {new.type} {new.heading}"
     message = trailers.render(subject, "", Trailers(user=user_id, source=new.source or None, memory=new.id))
 
     def decide() -> Plan[tuple[str, ...] | None]:
@@ -388,10 +396,7 @@ def without_secrets(memory: Memory) -> tuple[Memory, Mapping[str, int]]:
 
     content = kept(memory.content)
     if counts and is_all_left_out(content):
-        raise UsageError(
-            f"nothing of this may be a memory: it is private ({', '.join(counts)}); what is said in a conversation "
-            "stays in its record"
-        )
+        raise UsageError(f"nothing of this may be a memory: it is private ({', '.join(counts)}); {_KEEP_IT_YOURSELF}")
     tags, metadata = tuple(map(kept, memory.tags)), {kept(key): kept(value) for key, value in memory.metadata.items()}
     left_out = dict(counts)  # the title is mostly the beginning of the content, and would count twice
     return replace(memory, content=content, title=kept(memory.title), tags=tags, metadata=metadata), left_out

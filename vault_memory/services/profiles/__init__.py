@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         LaterChanges,
         ProfileFiles,
         change_profile,
+        goes_by,
         profile_timezone,
     )
     from vault_memory.services.profiles.suggestions import accept_suggestion, dismiss_suggestion, list_suggestions
@@ -50,6 +51,7 @@ __all__ = [
     "history",
     "list_preferences",
     "list_suggestions",
+    "goes_by",
     "profile_timezone",
     "put_content",
     "put_preferences",
@@ -77,6 +79,7 @@ __getattr__ = lazy_exports(
         "history": "history",
         "list_preferences": "preferences",
         "list_suggestions": "suggestions",
+        "goes_by": "profile_files",
         "profile_timezone": "profile_files",
         "put_content": "user_profile",
         "put_preferences": "user_profile",

@@ -38,7 +38,7 @@ from vault_memory.core.profile import (
     versions,
     with_replaced,
 )
-from vault_memory.core.text import comparable, same, script_of
+from vault_memory.core.text import comparable, fold, same, script_of
 from vault_memory.core.trailers import Trailers
 from vault_memory.errors import TooLarge
 from vault_memory.services.profiles.evidence import all_evidence
@@ -225,7 +225,8 @@ class ProfileFiles:
         path = layout.user_dir(self.user_id) / layout.PROFILE
         reading.check_utf_8(path, before)
         if self.stored is None:
-            created = f"memory({self.user_id}): create {layout.PROFILE}"
+            subject = f"memory({self.user_id}): create {layout.PROFILE}"
+            created = trailers.render(subject, "", Trailers(user=self.user_id))
             drafts.append(Draft(created, author, (FileChange(path, None, before),)))
         found = versions(self.profile, changes)
         messages = [self._message(change, source, memory) for change in changes]
@@ -352,7 +353,9 @@ def change_profile(
                 drafts[-1] = replace(drafts[-1], changes=(*drafts[-1].changes, added))
             else:
                 keys = ", ".join(dict.fromkeys(item.key for item in evidence))
-                drafts.append(Draft(f"log({user_id}): {keys} {_what_happened(evidence)}", author, (added,)))
+                subject = f"log({user_id}): {keys} {_what_happened(evidence)}"
+                caused_by = Trailers(user=user_id, source=source or None, memory=memory or None)
+                drafts.append(Draft(trailers.render(subject, "", caused_by), author, (added,)))
         return Plan(list(changes), [replace(draft, made_at=at) for draft in drafts] if said_at else drafts)
 
     folder = layout.user_dir(user_id)
@@ -371,6 +374,25 @@ def profile_timezone(vault: Vault, user_id: str) -> str | None:
         stored = files.read(vault.path(user_id, layout.PROFILE))
         return _timezone_in(Profile.decode(stored)) if stored else None
     return None
+
+
+def goes_by(vault: Vault, user_id: str, name: str) -> bool:
+    """Whether a name that a client gives who speaks is this user's: the id, a name from `[identities]`, or the name in
+    the profile; or nobody's, as it only says that a person speaks («user»). Case, blanks and signs do not matter."""
+    names = [user_id, *(other for other, user in vault.config.identities.items() if user == user_id), *_NOBODYS]
+    if _bare(name) in {"", *map(_bare, names)}:
+        return True
+    with suppress(TooLarge):
+        stored = files.read(vault.path(user_id, layout.PROFILE))
+        return bool(stored) and _bare(str(Profile.decode(stored or b"").get("display_name") or "")) == _bare(name)
+    return False
+
+
+_NOBODYS = ("user", "human", "me", "you")
+
+
+def _bare(name: str) -> str:
+    return "".join(char for char in fold(name) if char.isalnum())
 
 
 def _timezone_in(profile: Profile) -> str | None:

@@ -21,6 +21,7 @@ from vault_memory.adapters.models import Upstream
 from vault_memory.core.chat import ChatRequest, ChatResponse, Continued, conversation_id, is_continued_by_query, prompt
 from vault_memory.errors import UsageError, VaultMemoryError
 from vault_memory.services.admin import people
+from vault_memory.services.profiles import goes_by
 from vault_memory.services.proxy.continued import AnsweredRequests, Owners, continuing
 from vault_memory.services.proxy.doors import Provider
 from vault_memory.services.proxy.giving import MemoryGiver
@@ -250,6 +251,8 @@ class Relay:
             conversation = conversation or before.request.conversation_id
         if chat is None:
             return None
+        if chat.speaker and not goes_by(self.vault, user_id, chat.speaker):
+            chat = chat.heard_only()
         if continued and read.chat:
             chat = continuing(chat, continued, after)
         conversation = conversation or chat.conversation or conversation_id(user_id, chat.opening)

@@ -129,9 +129,10 @@ def recollect(
         if memory is None or (memory.is_past(now) and not history):
             continue
         memory = replace(memory, access_count=memory.access_count + counts.get(memory.id, 0))
-        relevance = wish.score(hit.score if hit else 0.0, memory.content)
+        held = wish.lists.meanings(memory.content)
+        relevance = wish.score(hit.score if hit else 0.0, held)
         if relevance:
-            score, fit = memories.score(memory, relevance, now), wish.fit(memory.content)
+            score, fit = memories.score(memory, relevance, now), wish.fit(held)
             weighed.append(replace(_recalled(user_id, source, memory, score, hit), fit=fit))
     if (skill_id is None or skill_or_none) and (not types or "note" in types):
         weighed += _notes(vault, user_id, wish, now)

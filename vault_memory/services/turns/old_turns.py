@@ -2,39 +2,55 @@
 
 A turn is known by its name, `conversation_id` and `created_at`: one that is in the records is not added again, however
 often it comes. Nothing marks these turns as not learned from, since learning from them is a choice; it changes the
-profile and its evidence. Daily logs and MEMORY.md get nothing: their days are over, and the records can be searched.
+profile and its evidence, and leaves typed memories behind, as new turns do. Daily logs and MEMORY.md get nothing: their
+days are over, and the records can be searched.
 """
 
 from __future__ import annotations
 
 import contextlib
 import operator
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
 from functools import cache, partial
 from pathlib import PurePosixPath
-from typing import Any
+from typing import Any, NamedTuple
 
 from vault_memory.adapters import files
 from vault_memory.adapters.files import ReadCache
-from vault_memory.adapters.history import ASSISTANT
-from vault_memory.core import layout, reading
+from vault_memory.adapters.history import ASSISTANT, Draft
+from vault_memory.core import layout, reading, trailers
 from vault_memory.core.extraction import extract, takes_back_the_last
+from vault_memory.core.memorable import memorable, to_forget
 from vault_memory.core.notes import Reply, Turn, journal
 from vault_memory.core.profile import Change, Evidence, Signal, Suggestion
+from vault_memory.core.trailers import Trailers
+from vault_memory.services.memories import Kept as KeptMemory
+from vault_memory.services.memories import KeptOfTurn, forget_said, keep_said
+from vault_memory.services.notes import bring_back, read_day
 from vault_memory.services.profiles import ProfileFiles, change_profile, profile_timezone
-from vault_memory.services.turns.record import digest_of_conversation, turn_before
+from vault_memory.services.turns.record import (
+    digest_of_conversation,
+    known_words,
+    line_digest,
+    note_kept,
+    turn_before,
+    without_told,
+)
 from vault_memory.services.turns.redactions import add_redactions
 from vault_memory.services.turns.redactor import Redactor
 from vault_memory.services.vault import Vault
-from vault_memory.services.write import Written, index_problem, refuse_while_waiting
+from vault_memory.services.write import Plan, Written, index_problem, refuse_while_waiting, write
 
 _Name = tuple[str, str]
 _DAY = timedelta(days=1)
 _INDEXED_FILES = 50
 """So many records are indexed between two reports of progress."""
+MAX_REMEMBERED = 500
+"""So many of the newest turns that say something worth a memory leave one behind: each is a commit, and whoever imports
+years does not want thousands of them."""
 
 
 @dataclass
@@ -56,10 +72,33 @@ class Kept:
 
 @dataclass
 class Learned:
-    """What old turns have changed in the profile, and why the commits wait, if they do."""
+    """What old turns have changed in the profile, the typed memories that they have left behind, reinforced or taken
+    back, how many turns were left out of that (`MAX_REMEMBERED`, or no room for more memories), and why the commits
+    wait, if they do."""
 
     changes: list[Change] = field(default_factory=list)
+    memories: list[KeptMemory] = field(default_factory=list)
+    not_remembered: int = 0
     paused: str | None = None
+
+
+class _Line(NamedTuple):
+    """A turn in a record: its line (`conversations/2026-01-30.jsonl:12`), the digest of that, and what it holds."""
+
+    source: str
+    digest: str
+    row: Mapping[str, Any]
+
+    @property
+    def said(self) -> str:
+        return str(self.row.get("user_message") or "")
+
+    @property
+    def reply(self) -> str:
+        return str(self.row.get("assistant_message") or "")
+
+    def turn(self, user_id: str) -> Turn:
+        return Turn(self.row["conversation_id"], user_id, datetime.fromisoformat(self.row["created_at"]))
 
 
 class OldTurns:
@@ -113,6 +152,7 @@ class OldTurns:
         home = self._vault.path(user_id, ".")
         for day in sorted(lines):
             source = layout.conversation_source(day)
+            bring_back(self._vault, user_id, source)
             files.append_lines(home / source, lines[day], below=home, within=self._vault.root)
             self._changed[layout.user_dir(user_id) / source] = None
 
@@ -126,28 +166,51 @@ class OldTurns:
                 return problem
         return None
 
-    def learn(self, on_turn: Callable[[], None] = lambda: None) -> Learned:
+    def learn(
+        self,
+        on_turn: Callable[[], None] = lambda: None,
+        on_remembered: Callable[[int, int], None] = lambda done, total: None,
+    ) -> Learned:
         """Learn from the turns that were kept, or were in the records before, in the order in which they were said.
-        `on_turn` is called for each.
+        `on_turn` is called for each; then `on_remembered` gets how many are done of those that say something worth a
+        memory.
 
         One that was learned from teaches nothing again, so after a kill or an error the same call goes on. What
-        somebody has changed after a turn stays. Raises `HistoryError` while a change of the profile waits for its
-        commit, as nobody could tell when it was made, and what `write` raises.
+        somebody has changed after a turn stays. A memory lives from now on; it takes no other one's place. Raises
+        `HistoryError` while a change of the profile waits for its commit, as nobody could tell when it was made, and
+        what `write` raises.
         """
         learned, cache = Learned(), ReadCache()
+        memorable_turns: deque[_Line] = deque(maxlen=MAX_REMEMBERED)
         for day in sorted({near for each in self._days for near in _around(each)}):
             user_id, as_of = self._vault.id_now(self._user_id, self._as_of)
             profile = layout.user_dir(user_id) / layout.PROFILE
             refuse_while_waiting(self._vault, partial(operator.eq, profile), f"nothing is learned for {profile}")
-            name = layout.conversation_source(day)
-            rows = journal.joined(list(_rows(self._vault, user_id, day)))
-            mine = [(number, row) for number, row in rows if journal.name_of(row) in self._names]
-            for number, row in sorted(mine, key=lambda pair: datetime.fromisoformat(pair[1]["created_at"])):
-                if written := _learn(self._vault, user_id, as_of, f"{name}:{number}", row, cache):
+            for line in _turns(self._vault, user_id, day, self._names):
+                if written := _learn(self._vault, user_id, as_of, line, cache):
                     learned.changes += written.result
                     learned.paused = written.paused
+                if _is_memorable(self._vault, line.said):
+                    learned.not_remembered += len(memorable_turns) == MAX_REMEMBERED
+                    memorable_turns.append(line)
                 on_turn()
+        done = self._vault.history.turns() if memorable_turns else set()
+        for number, line in enumerate(memorable_turns):
+            on_remembered(number, len(memorable_turns))
+            if line.digest not in done:
+                self._remember(line, learned)
         return learned
+
+    def _remember(self, line: _Line, learned: Learned) -> None:
+        """Keep what one turn says as memories, and note in `learned` what became of it."""
+        user_id, as_of = self._vault.id_now(self._user_id, self._as_of)
+        written = _remember(self._vault, user_id, as_of, line)
+        if written.result.expired:
+            learned.not_remembered += 1
+        elif written.result.memories:
+            learned.memories += written.result.memories
+            learned.paused = written.paused or learned.paused
+            note_kept(self._vault, user_id, written.result.memories)
 
 
 @dataclass
@@ -230,10 +293,22 @@ def _around(day: date) -> list[date]:
 
 def _rows(vault: Vault, user_id: str, day: date) -> Iterator[tuple[int, dict[str, Any]]]:
     """The lines of a day's record that are objects, each with its number."""
-    data = files.read(vault.path(user_id, layout.conversation_source(day)), None) or b""
-    for number, line in enumerate(reading.lines(data), 1):
+    for number, line in enumerate(reading.lines(read_day(vault, user_id, layout.conversation_source(day))), 1):
         if row := journal.row_of(line):
             yield number, row
+
+
+def _turns(vault: Vault, user_id: str, day: date, names: Collection[_Name]) -> list[_Line]:
+    """The turns of these names in a day's record, with their replies, in the order in which they were said."""
+    source = layout.conversation_source(day)
+    lines = reading.lines(read_day(vault, user_id, source))
+    rows = ((number, row) for number, line in enumerate(lines, 1) if (row := journal.row_of(line)))
+    found = [
+        _Line(f"{source}:{number}", line_digest(lines[number - 1]), row)
+        for number, row in journal.joined([*rows])
+        if journal.name_of(row) in names
+    ]
+    return sorted(found, key=lambda line: datetime.fromisoformat(line.row["created_at"]))
 
 
 def _known_in(vault: Vault, user_id: str, day: date) -> dict[_Name, bool]:
@@ -245,14 +320,13 @@ def _known_in(vault: Vault, user_id: str, day: date) -> dict[_Name, bool]:
     return found
 
 
-def _learn(
-    vault: Vault, user_id: str, as_of: int, source: str, row: Mapping[str, Any], cache: ReadCache
-) -> Written[list[Change]] | None:
-    """Learn from the turn on the line `source`, whose record is `row`; None if it says nothing of its person."""
-    said, reply = str(row.get("user_message") or ""), str(row.get("assistant_message") or "")
-    turn = Turn(row["conversation_id"], user_id, datetime.fromisoformat(row["created_at"]))
+def _learn(vault: Vault, user_id: str, as_of: int, line: _Line, cache: ReadCache) -> Written[list[Change]] | None:
+    """Learn from a turn; None if it says nothing of its person."""
+    source, said, turn = line.source, line.said, line.turn(user_id)
     existing = ProfileFiles.read(vault, user_id, turn.created_at, cache.read).profile.values()
-    signals = extract(said, reply, existing, vault.lexicon())
+    signals = extract(said, line.reply, existing, vault.lexicon())
+    if told := memorable(said, "", vault.lexicon()) if signals and vault.config.memories_from_turns else []:
+        signals = without_told(signals, told, said, existing, vault.lexicon())
     before_it = None
     if not signals and takes_back_the_last(said, vault.lexicon()):
         before_it = turn_before(vault, turn, source)
@@ -264,10 +338,50 @@ def _learn(
         if state.has_heard(source):
             return [], []
         heard: list[Signal] = (
-            [replace(each, quote=said) for each in state.reversed(*before_it)] if before_it else signals
+            [replace(each, quote=said) for each in state.reversed(before_it.source, before_it.at)]
+            if before_it
+            else signals
         )
         counting, suggestions = state.hear(heard, digest_of_conversation(turn))
         changes, evidence = state.merge(counting)
         return changes, [*evidence, *suggestions]
 
     return change_profile(vault, user_id, decide, ASSISTANT, source, turn.created_at, said)
+
+
+def _is_memorable(vault: Vault, said: str) -> bool:
+    """Whether a message says something worth a memory, or takes back what was."""
+    if not vault.config.memories_from_turns:
+        return False
+    lexicon = vault.lexicon()
+    return bool(memorable(said, "", lexicon) or to_forget(said, lexicon) or takes_back_the_last(said, lexicon))
+
+
+def _remember(vault: Vault, user_id: str, as_of: int, line: _Line) -> Written[KeptOfTurn]:
+    """Keep what an old turn says as memories, as a new turn does (`record_turn`), in commits that name it. Where others
+    had to go for them (`expired` names these), nothing is kept."""
+    turn, lexicon = line.turn(user_id), vault.lexicon()
+    told, forgotten = memorable(line.said, "", lexicon), to_forget(line.said, lexicon)
+    is_reversal = not (told or forgotten) and takes_back_the_last(line.said, lexicon)
+    before_it = turn_before(vault, turn, line.source) if is_reversal else None
+
+    def decide() -> Plan[KeptOfTurn]:
+        vault.refuse_renamed(user_id, as_of)
+        state = ProfileFiles.read(vault, user_id, turn.created_at)
+        signals = extract(line.said, line.reply, state.profile.values(), lexicon)
+        sure = [signal for signal in signals if not signal.is_suggestion]
+        kept = keep_said(vault, user_id, told, line.source, state.at, known_words(state, sure))
+        if forgotten or before_it:
+            taken_back = (before_it.source, before_it.at) if before_it else None
+            kept += forget_said(vault, user_id, forgotten, taken_back, line.source, said_until=turn.created_at)
+        if kept.expired:
+            return Plan(kept)
+        drafts = [*kept.drafts]
+        if kept.reinforced:
+            subject = trailers.logs_subject(user_id, f"{state.at:%Y-%m-%d %H:%M}")
+            message = trailers.render(subject, "", Trailers(user=user_id, source=line.source))
+            drafts.append(Draft(message, ASSISTANT, kept.reinforced))
+        named = [replace(draft, message=trailers.with_turns(draft.message, [line.digest])) for draft in drafts]
+        return Plan(kept, [replace(draft, made_at=turn.created_at) for draft in named])
+
+    return write(vault, user_id, [], decide, index_first=True)

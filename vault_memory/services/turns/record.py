@@ -28,14 +28,17 @@ from vault_memory.adapters.private import folder_of
 from vault_memory.core import layout, payload, reading, trailers
 from vault_memory.core.diary import daily, outcome, tasks
 from vault_memory.core.extraction import (
+    CONCLUDED,
     INCIDENTAL,
+    Lexicon,
     asks_to_be_left_out,
     extract,
+    extract_by_rules,
     problem,
     takes_back_the_last,
     why_nothing,
 )
-from vault_memory.core.memorable import memorable, to_forget
+from vault_memory.core.memorable import Memorable, memorable, to_forget
 from vault_memory.core.notes import Reply, Turn, journal
 from vault_memory.core.privacy import private, secrets
 from vault_memory.core.profile import (
@@ -49,7 +52,7 @@ from vault_memory.core.profile import (
     labels_for,
     language_tag,
 )
-from vault_memory.core.text import one_line, script_of_last
+from vault_memory.core.text import comparable, one_line, script_of_last
 from vault_memory.core.trailers import Trailers
 from vault_memory.errors import (
     Busy,
@@ -369,7 +372,7 @@ class _Line(NamedTuple):
     digest: str
 
 
-def _digest(line: bytes) -> str:
+def line_digest(line: bytes) -> str:
     """It is short, so that nobody who reads the history can tell by it which words a turn held that git does not."""
     return hashlib.sha256(line).hexdigest()[:8]
 
@@ -432,7 +435,7 @@ def add_reply(
             reply = Reply(conversation_id, user_id, created_at, text, vault.now(), exit_code)
             line = reply.line().encode()
             bring_back(vault, user_id, name)
-            marker = _next_marker(vault, user_id, day, _digest(line)) if text and exit_code is not None else None
+            marker = _next_marker(vault, user_id, day, line_digest(line)) if text and exit_code is not None else None
             _append(vault, user_id, name, line, marker, held)
             if marker:
                 _set_untouched(vault, user_id, marker)
@@ -474,7 +477,7 @@ def _append_to_record(
             turn = replace(turn, created_at=turn.created_at + timedelta(microseconds=1))
         line = turn.line().encode()
         bring_back(vault, turn.user_id, conversation)
-        marker = _next_marker(vault, turn.user_id, at.date(), _digest(line))
+        marker = _next_marker(vault, turn.user_id, at.date(), line_digest(line))
         number = _append(vault, turn.user_id, conversation, line, marker, held)
     return turn, _Line(f"{conversation}:{number}", marker.digest), marker
 
@@ -563,6 +566,8 @@ def _learn(
         heard = extract(said, "", existing, vault.lexicon())
         signals = [signal for signal in signals if signal not in heard]
     told = memorable(said, "", vault.lexicon()) if vault.config.memories_from_turns and not is_reply else []
+    if told:
+        signals = without_told(signals, told, said, existing, vault.lexicon())
     forgotten = [] if is_reply else to_forget(said, vault.lexicon())
     is_reversal = not is_reply and not signals and takes_back_the_last(said, vault.lexicon())
     before_it = turn_before(vault, turn, line.source) if is_reversal else None
@@ -578,66 +583,108 @@ def _learn(
         state = ProfileFiles.read(vault, turn.user_id, said_at, cache.read, later, written)
         new = state.unrecorded(signals, line.source) if is_reply else signals
         if before_it:
-            new = [replace(each, quote=said) for each in state.reversed(*before_it)]
+            new = [replace(each, quote=said) for each in state.reversed(before_it.source, before_it.at)]
         counting, suggestions = state.hear(new, digest_of_conversation(turn))
         changes, evidence = state.merge(counting)
         kept = NOTHING_KEPT
         if told:
-            kept = keep_said(vault, turn.user_id, told, line.source, at, _known_words(state, counting))
+            kept = keep_said(vault, turn.user_id, told, line.source, at, known_words(state, counting))
         if forgotten or before_it:
-            kept += forget_said(vault, turn.user_id, forgotten, before_it, line.source)
+            taken_back = (before_it.source, before_it.at) if before_it else None
+            kept += forget_said(vault, turn.user_id, forgotten, taken_back, line.source)
         learned = _Learned(tuple(changes), tuple(suggestions), kept.memories, kept.expired)
         labels = vault.config.locale or _labels(written, state.profile)
-        logs = _log_entries(vault, turn, line.source, at, quote, learned, cache, labels, is_reply=is_reply)
+        logs = _log_entries(vault, turn, line.source, at, quote, learned, cache, labels, before_it, is_reply=is_reply)
         ended = tasks_ended(logs)
         logs += kept.reinforced
         if evidence or suggestions:
             logs.append(state.with_evidence([*evidence, *suggestions], line.source))
         drafts = state.drafts(changes, ASSISTANT, line.source) if changes or not is_reply else []
         drafts = [*drafts, *kept.drafts]
-        drafts = _with_logs(drafts, logs, turn.user_id, at, line, waits=vault.config.git_log_commits != "turn")
+        again = [each.id for each in kept.memories if each.became == "reinforced"]
+        drafts = _with_logs(drafts, logs, turn.user_id, at, line, again, waits=vault.config.git_log_commits != "turn")
         return Plan(learned, [replace(draft, made_at=said_at) for draft in drafts])
 
     names = (layout.PROFILE, layout.daily_source(at.date()), layout.FEEDBACK, layout.MEMORY_LOG)
     wait_s = LOCK_TIMEOUT_S if until is None else max(0.0, until - time.monotonic())
     edited = [folder / name for name in names]
-    done = write(vault, turn.user_id, edited, decide, cache=cache, index=False, wait_s=wait_s)
-    made = sum(each.became == "remembered" for each in done.result.memories)
-    note_in_session(vault, turn.user_id, created=made, completed=ended)
-    if gone := [each.id for each in done.result.memories if each.became == "forgotten"]:
-        with contextlib.suppress(Busy, Unwritable):  # nobody asks for the counts of what is deleted
-            forget_accesses(vault, turn.user_id, gone)
+    # The next turn looks in the index for what this one leaves behind.
+    done = write(vault, turn.user_id, edited, decide, cache=cache, index=False, index_first=bool(told), wait_s=wait_s)
+    note_kept(vault, turn.user_id, done.result.memories, completed=ended)
     return done
 
 
-def _known_words(state: ProfileFiles, signals: Sequence[Signal]) -> list[str]:
+def note_kept(vault: Vault, user_id: str, kept: Sequence[Kept], *, completed: int = 0) -> None:
+    """Count in this session what a turn has left behind, and forget how often that was recalled which it took back."""
+    note_in_session(vault, user_id, created=sum(each.became == "remembered" for each in kept), completed=completed)
+    if gone := [each.id for each in kept if each.became == "forgotten"]:
+        with contextlib.suppress(Busy, Unwritable):  # nobody asks for the counts of what is deleted
+            forget_accesses(vault, user_id, gone)
+
+
+def without_told(
+    signals: list[Signal],
+    told: Sequence[Memorable],
+    said: str,
+    existing: Mapping[str, str | list[str]],
+    lexicon: Lexicon,
+) -> list[Signal]:
+    """The signals without the notes of what is only told, a fact or a like: that is a memory of some days, whatever it
+    is about. A note is what the person asks to have remembered, or how it is to be from now on."""
+    tells = [comparable(each.content) for each in told if each.kind != "decision"]
+    notes = [
+        each for each in signals if each.key == NOTE and any(tell in comparable(str(each.value)) for tell in tells)
+    ]
+    asked = [each.value for each in extract_by_rules(said, "", existing, lexicon)] if notes else []
+    return [each for each in signals if each not in notes or each.value in asked]
+
+
+def known_words(state: ProfileFiles, signals: Sequence[Signal]) -> list[str]:
     """What a profile knows, so that no memory says it again: its notes, and the words of this turn's preferences."""
     notes = [item.value for item in state.profile.items(NOTE)]
-    return [*notes, *(signal.quote for signal in signals if signal.key not in INCIDENTAL)]
+    return [*notes, *(signal.quote for signal in signals if signal.key not in (*INCIDENTAL, *CONCLUDED))]
 
 
 def _with_logs(
-    drafts: list[Draft], logs: Sequence[FileChange], user_id: str, at: datetime, line: _Line, *, waits: bool
+    drafts: list[Draft],
+    logs: Sequence[FileChange],
+    user_id: str,
+    at: datetime,
+    line: _Line,
+    reinforced: Sequence[str],
+    *,
+    waits: bool,
 ) -> list[Draft]:
-    """The commits of a turn, the last one for its logs: one that `waits` becomes part of that before it."""
+    """The commits of a turn, the last one for its logs and the memories that it has `reinforced` (ids): one that
+    `waits` becomes part of that before it."""
     if not logs:
         return drafts
     subject = trailers.logs_subject(user_id, f"{at:%Y-%m-%d %H:%M}")
     caused_by = Trailers(user=user_id, source=line.source, turn=line.digest)
-    return [*drafts, Draft(trailers.render(subject, "", caused_by), ASSISTANT, tuple(logs), waits=waits)]
+    message = trailers.with_memories(trailers.render(subject, "", caused_by), reinforced)
+    return [*drafts, Draft(message, ASSISTANT, tuple(logs), waits=waits)]
 
 
-def turn_before(vault: Vault, turn: Turn, source: str) -> tuple[str, datetime] | None:
-    """Line and time of the turn before this one in its conversation, of the same day; None if there is none. Turns
-    whose conversations nobody has named follow one another."""
+class TurnBefore(NamedTuple):
+    """The turn before another: its line in the record, its time, and its message."""
+
+    source: str
+    at: datetime
+    words: str
+
+
+def turn_before(vault: Vault, turn: Turn, source: str) -> TurnBefore | None:
+    """The turn before this one in its conversation, of the same day; None if there is none. Turns whose conversations
+    nobody has named follow one another."""
     name, _, number = source.rpartition(":")
-    record = journal.DayRecord(files.read(vault.path(turn.user_id, name), None) or b"")
+    record = journal.DayRecord(read_day(vault, turn.user_id, name))
     mine = digest_of_conversation(turn)
     for before, row in record.before(int(number)):
         conversation_id = str(row.get("conversation_id"))
         if conversation_id == turn.conversation_id or not (mine or _conversation_of(conversation_id)):
             with contextlib.suppress(TypeError, ValueError):
-                return f"{name}:{before}", datetime.fromisoformat(row["created_at"])
+                at = datetime.fromisoformat(row["created_at"])
+                return TurnBefore(f"{name}:{before}", at, str(row.get("user_message") or ""))
             return None
     return None
 
@@ -648,7 +695,7 @@ def digest_of_conversation(turn: Turn) -> str:
 
 
 def _conversation_of(conversation_id: str) -> str:
-    return "" if UNNAMED.fullmatch(conversation_id) else _digest(conversation_id.encode())
+    return "" if UNNAMED.fullmatch(conversation_id) else line_digest(conversation_id.encode())
 
 
 def _log_entries(
@@ -660,26 +707,35 @@ def _log_entries(
     learned: _Learned,
     cache: ReadCache,
     labels: str,
+    taken_back: TurnBefore | None = None,
     *,
     is_reply: bool,
 ) -> list[FileChange]:
     """The daily log with the turn's request, or with what came of it if the request is there already (`is_reply`);
-    MEMORY.md with the task if the reply is long enough to be one. `labels` is the locale of their labels."""
+    MEMORY.md with the task if the reply is long enough to be one. `labels` is the locale of their labels. Neither says
+    any more what was said in the turn that is `taken_back`."""
     is_answered = turn.assistant_message or turn.exit_code is not None
     came = outcome(turn.exit_code, labels) if is_answered else ""
     remembered = [each.content for each in learned.memories if each.became == "remembered"]
     skill = private.without_private(turn.skill or "")[0]
-    changes = [change.summary() for change in learned.changes]
+    changes = [] if quote == private.PRIVATE else [change.summary() for change in learned.changes]
     told = daily.Request(at, quote, source, digest_of_conversation(turn), skill, came, changes)
     reflection = private.PRIVATE if turn.reflection and private.PRIVATE in quote else _reflection_for_logs(turn)[0]
 
     def in_log(text: str, kept: Callable[[str], str]) -> str:
+        if taken_back:
+            text = daily.without_words(text, taken_back.source, private.PRIVATE)
         tell = daily.with_reply if is_reply else daily.with_request
         shown = replace(told, words=kept(quote), reflection=kept(reflection), remembered=[*map(kept, remembered)])
         return tell(text, shown, labels)
 
     def in_memory(text: str, kept: Callable[[str], str]) -> str:
-        return tasks.with_turn(text, at, kept(quote), skill, came, labels, is_reply=is_reply)
+        if taken_back:
+            said_at = taken_back.at.astimezone(at.tzinfo)
+            text = tasks.without_words(text, said_at, taken_back.words, private.PRIVATE)
+        is_task = len(turn.assistant_message or "") > tasks.MEMORY_REPLY_CHARS
+        told = tasks.with_turn(text, at, kept(quote), skill, came, labels, is_reply=is_reply)
+        return told if is_task else text
 
     def changed(source: str, edit: Callable[[str, Callable[[str], str]], str]) -> FileChange:
         path, before = layout.user_dir(turn.user_id) / source, cache.read(vault.path(turn.user_id, source))
@@ -694,7 +750,7 @@ def _log_entries(
 
     is_quiet = turn.context is not None and not turn.user_message  # there is nothing to quote
     logs = [] if is_quiet else [changed(layout.daily_source(at.date()), in_log)]
-    if len(turn.assistant_message or "") > tasks.MEMORY_REPLY_CHARS:
+    if taken_back or len(turn.assistant_message or "") > tasks.MEMORY_REPLY_CHARS:
         logs.append(changed(layout.MEMORY_LOG, in_memory))
     return [log for log in logs if log.after != (log.before or b"")]
 
@@ -810,13 +866,13 @@ def _turn_of(vault: Vault, user_id: str, marker: _Marker) -> tuple[_Line, Turn, 
         turn = Turn(**known | {"created_at": payload.check_time(datetime.fromisoformat(row["created_at"]))})
     except (ValueError, KeyError, TypeError, UsageError):
         return None
-    return _Line(f"{source}:{kept.number}", _digest(line)), turn, kept.number < number
+    return _Line(f"{source}:{kept.number}", line_digest(line)), turn, kept.number < number
 
 
 def _begin_of(data: bytes, marker: _Marker) -> int:
     """The byte of a record at which the line of a marker begins; the record's end if it is not there."""
     begin = len(data) - len(data[marker.offset :].lstrip(b"\n"))
-    if not marker.digest or _digest(data[begin:].partition(b"\n")[0]) == marker.digest:
+    if not marker.digest or line_digest(data[begin:].partition(b"\n")[0]) == marker.digest:
         return begin
     lines = re.finditer(rb"[^\n]+", data)
-    return next((line.start() for line in lines if _digest(line[0]) == marker.digest), len(data))
+    return next((line.start() for line in lines if line_digest(line[0]) == marker.digest), len(data))

@@ -1,4 +1,4 @@
-"""`memory add|list|show|edit|delete|stats|tables` and `recall`: typed memories."""
+"""`memory add|list|show|edit|delete|stats|tables`, `remember` and `recall`: typed memories."""
 
 from __future__ import annotations
 
@@ -64,10 +64,7 @@ def add(
         title=title,
         tags=tags,
     )
-    stored = memories.store(vault, user_id, made, author=vault.history.person(), force_save=force)
-    _show_stored(vault, user_id, stored, as_json=as_json)
-    if stored.similar and not stored.id:
-        raise SystemExit(1)
+    _store(vault, user_id, made, force=force, as_json=as_json)
 
 
 @memory.command("list")
@@ -218,10 +215,13 @@ def delete(
         )
         return
     echo(f"{len(chosen.memories):,} would be deleted:")
-    for number, found in enumerate(chosen.memories):
-        _print_line(found)
-        for line in lines(found.content) if number < len(chosen.previewed) else ():
+    for found in chosen.previewed:
+        begins = found.content.startswith(found.title)
+        echo(f"{_line_of(found)}{'' if begins else f'  {found.heading}'}")
+        for line in lines(found.content):
             echo(f"    {line}")
+    for found in chosen.memories[len(chosen.previewed) :]:
+        _print_line(found)
     echo(f"to delete them, until {until:%H:%M:%S}: vault-memory memory delete --user {user_id} --code {chosen.code}")
 
 
@@ -268,6 +268,23 @@ def tables(context: Context, as_json: bool) -> None:
 
 @click.command()
 @_user
+@click.option("--importance", type=float, default=memories.IMPORTANT, show_default=True, help="0 to 1.")
+@click.option("--force", is_flag=True, help="Store it whatever memories are similar.")
+@_json
+@click.argument("content")
+@pass_context
+def remember(context: Context, user_id: str, importance: float, force: bool, as_json: bool, content: str) -> None:
+    """Remember CONTENT for good, as a fact; committed under your name.
+
+    `memory add` stores memories of other types. Similar ones that are there are shown, as it shows them.
+    """
+    vault, user_id = context.open_for(user_id)
+    made = memories.draft(vault, content, "fact", None, importance)
+    _store(vault, user_id, made, force=force, as_json=as_json)
+
+
+@click.command()
+@_user
 @click.option("--skill", "skill_id", metavar="NAME", help="Only memories of this skill.")
 @click.option("--type", "memory_types", type=_TYPE, multiple=True, help="Only memories of this type; may repeat.")
 @click.option("-k", "--top-k", type=int, default=5, show_default=True, help="Show at most so many.")
@@ -308,10 +325,23 @@ def recall(
         echo(f"degraded: {reason}", err=True)
 
 
-def _print_line(memory: Memory) -> None:
+def _line_of(memory: Memory) -> str:
+    """What a list says of a memory before its heading."""
     ends = f"until {memory.expires_at:%Y-%m-%d}" if memory.expires_at else "permanent"
     past = f", replaced by {memory.superseded_by}" if memory.superseded_by else ""
-    echo(f"{memory.id}  {memory.type}  {memory.importance:g}  {ends}{past}  {one_line(memory.title)}")
+    return f"{memory.id}  {memory.type}  {memory.importance:g}  {ends}{past}"
+
+
+def _print_line(memory: Memory) -> None:
+    echo(f"{_line_of(memory)}  {memory.heading}")
+
+
+def _store(vault: Vault, user_id: str, made: Memory, *, force: bool, as_json: bool) -> None:
+    """Store a memory for the person at the terminal, and show what became of it; end with 1 where they must decide."""
+    stored = memories.store(vault, user_id, made, author=vault.history.person(), force_save=force)
+    _show_stored(vault, user_id, stored, as_json=as_json)
+    if stored.similar and not stored.id:
+        raise SystemExit(1)
 
 
 def _show_stored(vault: Vault, user_id: str, stored: Stored, *, as_json: bool) -> None:
@@ -333,6 +363,11 @@ def _show_stored(vault: Vault, user_id: str, stored: Stored, *, as_json: bool) -
         echo(f"merged with {', '.join(stored.merged)}", err=True)
     for kind, count in stored.redactions.items():
         echo(f"left out: {kind} {count:,}", err=True)
+    if stored.redactions:
+        echo(
+            "what is private or secret is never written down: keep it in a note of your own (docs/memories.md)",
+            err=True,
+        )
     if stored.expired:
         most = f"{vault.config.memories_capacity:,} are kept"
         echo(f"{plural(len(stored.expired), 'older one')} expired, as {most}: {', '.join(stored.expired)}", err=True)

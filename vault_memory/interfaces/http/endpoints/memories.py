@@ -18,8 +18,8 @@ from vault_memory.interfaces.http.guard import TheUser, TheVault
 from vault_memory.interfaces.http.problem import Problem, Reason, reason, reasons, responses
 from vault_memory.interfaces.http.response import in_page_thread, made_in_turn, page
 from vault_memory.services.memories import (
+    IMPORTANT,
     MemoryFile,
-    Stored,
     delete_memories,
     draft,
     edit_memory,
@@ -67,6 +67,14 @@ class MemoryIn(BaseModel):
     force_save: bool = Field(False, description="Store it whatever memories are similar.")
 
 
+class RememberIn(BaseModel):
+    """A fact that somebody asks to be remembered."""
+
+    content: Content
+    importance: Importance = IMPORTANT
+    force_save: bool = Field(False, description="Store it whatever memories are similar.")
+
+
 class MemoryChangeIn(BaseModel):
     """New properties of a memory, or another content, with which a new memory takes its place."""
 
@@ -102,6 +110,7 @@ class SimilarProblem(Problem):
     """Similar memories are there, and nothing was stored: whoever asks decides."""
 
     similar: list[SimilarOut]
+    degraded: list[Reason] = Field([], description="What could not be used to tell.", examples=[[]])
 
 
 class StoredOut(BaseModel):
@@ -135,6 +144,8 @@ class MemoryOut(BaseModel):
     expires_at: datetime | None = Field(examples=["2026-02-06T14:05:00+08:00"])
     access_count: int = Field(examples=[0])
     last_accessed_at: datetime | None = Field(examples=[None])
+    said_on: list[str] = Field(description="The days on which it was said in conversation.", examples=[["2026-01-30"]])
+    reinforced_at: datetime | None = Field(description="When its time began anew.", examples=[None])
     supersedes: str | None = Field(examples=[None])
     superseded_by: str | None = Field(examples=[None])
     metadata: dict[str, Any] = Field(examples=[{}])
@@ -271,11 +282,15 @@ def store_memory(vault: TheVault, user_id: TheUser, body: MemoryIn) -> StoredOut
         tags=body.tags,
         source=body.source,
     )
-    stored = store(vault, user_id, memory, force_save=body.force_save)
-    if stored.similar and not stored.id:
-        similar = [SimilarOut(**each.as_dict()).model_dump() for each in stored.similar]
-        return problem.response(409, "similar-memories", _DECIDE, more={"similar": similar})
-    return _stored_out(vault, stored)
+    return _store(vault, user_id, memory, force_save=body.force_save)
+
+
+@router.post(
+    "/memories/remember", status_code=201, response_model=StoredOut, responses={**responses(409, 415), 409: _SIMILAR}
+)
+def remember(vault: TheVault, user_id: TheUser, body: RememberIn) -> StoredOut | Response:
+    """Remember a fact for good; as a memory that is stored otherwise."""
+    return _store(vault, user_id, draft(vault, body.content, "fact", None, body.importance), force_save=body.force_save)
 
 
 @router.get("/memories", response_model=MemoriesOut, responses=responses(404))
@@ -377,14 +392,20 @@ def stats(vault: TheVault, user_id: TheUser) -> StatisticsOut:
     return StatisticsOut(**statistics(vault, user_id).as_dict())
 
 
-def _stored_out(vault: Vault, stored: Stored) -> StoredOut:
+def _store(vault: Vault, user_id: str, memory: Memory, *, force_save: bool) -> StoredOut | Response:
+    """Store a memory; where similar ones are there, the refusal that lists them."""
+    stored = store(vault, user_id, memory, force_save=force_save)
+    degraded = reasons(stored.degraded, vault.root)
+    if stored.similar and not stored.id:
+        similar = [SimilarOut(**each.as_dict()).model_dump() for each in stored.similar]
+        return problem.response(409, "similar-memories", _DECIDE, more={"similar": similar, "degraded": degraded})
     return StoredOut(
         id=stored.id,
         commits=list(stored.commits),
         redactions=dict(stored.redactions),
         expired=list(stored.expired),
         paused=reason(stored.paused, vault.root) if stored.paused else None,
-        degraded=reasons(stored.degraded, vault.root),
+        degraded=degraded,
         merged=list(stored.merged),
         reinforced=stored.reinforced,
     )

@@ -46,3 +46,13 @@ def share(wording: str, said: str) -> float:
 
 def _terms(wording: str) -> tuple[str, ...]:
     return tokens.query_terms(_FRAME.sub(" ", tokens.fold(wording))).search_terms
+
+
+_NAMES = lazily(r"[a-z]+://\S+|www\.\S+|[\w.+-]+@[\w.-]+|[\w./:-]*\d[\w./:-]*|(?<=[\w,;:] )[A-Z][\w'-]+")
+"""Addresses, numbers, and words with a capital inside a sentence."""
+
+
+def names_anew(wording: str, said: str) -> list[str]:
+    """The addresses, numbers and names of a `wording` that do not stand in what was `said`."""
+    known = tokens.fold(said)
+    return [name for name in _NAMES.findall(wording) if tokens.fold(name).strip(".:/-") not in known]

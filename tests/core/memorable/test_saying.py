@@ -1,0 +1,89 @@
+"""What is said in other words: the same, the contrary, or something else (rows B5, E4)."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from functools import partial
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.pace import assert_at_most
+from vault_memory.core.memorable import compared, topics_of
+from vault_memory.core.memorable.wording import MAX_CHARS, read_saying
+from vault_memory.core.memories import is_same
+
+PAIRS = Path(__file__).parents[2] / "data/memorable/pairs.jsonl"
+
+
+def told(new: str, old: str) -> str:
+    """What a turn makes of a memory: the same text needs no reading."""
+    return "same" if is_same(new, old) else compared(new, old)
+
+
+@pytest.mark.parametrize(
+    "again", ["我超喜歡吃芒果", "我真的很愛芒果", "芒果我超愛", "I love mangoes", "I really like mango"]
+)
+def test_the_same_is_told_in_other_words_and_languages(again: str) -> None:
+    assert compared(again, "我喜歡吃芒果") == compared("我喜歡吃芒果", again) == "same"
+    assert set(topics_of(again)) & set(topics_of("我喜歡吃芒果")), "an index finds it"
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("I hate durian", "I love durian now"),
+        ("我喜歡喝咖啡", "我現在不喝咖啡了"),
+        ("我住在高雄", "I moved to Berlin"),
+        ("I'm a nurse", "I became a teacher"),
+        ("My favourite colour is green", "我最喜歡的顏色是藍色"),
+        ("I love tea", "I love tea because it calms me"),
+    ],
+)
+def test_what_replaces_another_is_told(old: str, new: str) -> None:
+    assert compared(new, old) == "replaces"
+    assert set(topics_of(new)) & set(topics_of(old))
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("I love mangoes and hate olives, I hate tests", "I hate mangoes"),
+        ("I love mangoes, but I hate durian", "I hate mangoes now"),
+        ("I live in Taipei on weekdays", "I live in Tainan on weekends"),
+        ("我住在台灣", "我住在高雄"),
+        ("I have two cats", "I have three cats"),
+        ("I prefer tea to coffee", "I prefer coffee to tea"),
+        ("My brother loves jazz", "I love jazz"),
+    ],
+)
+def test_nothing_goes_that_is_still_so(old: str, new: str) -> None:
+    assert compared(new, old) == "other"
+
+
+def test_labelled_pairs() -> None:
+    """None that says something else is lost; nine in ten of the others are told."""
+    rows = [json.loads(line) for line in PAIRS.read_text("utf-8").splitlines()]
+    wrong = [row for row in rows if row["is"] == "other" and told(row["new"], row["old"]) != "other"]
+    assert not wrong
+    count = Counter(row["is"] for row in rows)
+    right = Counter(row["is"] for row in rows if told(row["new"], row["old"]) == row["is"])
+    assert right["same"] >= 0.9 * count["same"] and right["replaces"] >= 0.9 * count["replaces"], (right, count)
+
+
+@given(st.text(alphabet="我你不很喜歡愛吃住在芒果是的了 iIlovehatenotda.,'’", max_size=60))
+def test_any_text_is_read(text: str) -> None:
+    """A text that says something of its person says the same as itself, and is found."""
+    if said := read_saying(text):
+        assert said.thing.words and topics_of(text)
+        assert compared(text, text) == "same"
+    assert all(0 <= number < 2**63 for number in topics_of(text))
+
+
+def test_a_long_text_is_no_saying_and_reading_takes_its_time() -> None:
+    assert read_saying("I love " + "x" * MAX_CHARS) is None
+    for text in ("I really " * 20, "我很" * 90, "actually, " * 19, "to " * 60, "了" * 190, "my favourite " * 14):
+        assert_at_most(2, partial(read_saying, text[:MAX_CHARS]))

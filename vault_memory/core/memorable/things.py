@@ -1,0 +1,89 @@
+"""The thing of which something is said: its words in their order; the words of a category's member stand for the
+member, in either language. A number, a name or a direction that differs makes another thing."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from vault_memory.core.memories import categories
+
+_WORD = re.compile(r"[a-z0-9~]+(?:[-'.+#][a-z0-9]+)*[+#]*|[\u3400-\u9fff]+|[^\W_]+|[-+/%<>=]+")
+_IS_TO = re.compile(r"^to [a-z]+")
+_GO = re.compile(r"^(?:[去来](?=[\u3400-\u9fff]{2})|going (?=[a-z]+ing\b))")
+MIN_GERUND_CHARS, MIN_PLURAL_CHARS = 6, 4
+
+
+@dataclass(frozen=True)
+class Thing:
+    """A thing: of each of its words the names that it may have, and the categories of its first member."""
+
+    words: tuple[frozenset[str], ...]
+    kinds: frozenset[str]
+
+    @property
+    def names(self) -> list[str]:
+        """By which it is found: two of the same have one in common."""
+        if len(self.words) == 1:
+            return sorted(self.words[0])
+        return [" ".join(sorted(min(each) for each in self.words))]
+
+    def is_same(self, other: Thing) -> bool:
+        """Whether it is the other, word for word; what stands before in one may stand behind in the other."""
+        turned = (other.words[at:] + other.words[:at] for at in range(len(other.words)))
+        return len(self.words) == len(other.words) and any(_are_same(self.words, each) for each in turned)
+
+    def is_beginning_of(self, other: Thing) -> bool:
+        """Whether the other is the same, or says more of it."""
+        return _are_same(self.words, other.words[: len(self.words)])
+
+
+def read_thing(text: str, articles: Sequence[str]) -> Thing | None:
+    """The thing in a folded text; None where it has no word."""
+    known = categories.load()
+    article = next((each for each in articles if not each.isascii() and text.startswith(each)), "")
+    text = text[len(article) :]
+    text = _GO.sub("", _with_gerund(text.strip(), known).removesuffix("的"))
+    words: list[frozenset[str]] = []
+    kinds: frozenset[str] = frozenset()
+    at = 0
+    for start, end, names, of in known.named(text):
+        words += [*_plain_words(text[at:start], articles), names]
+        kinds, at = kinds or of, end
+    words += _plain_words(text[at:], articles)
+    return Thing(tuple(words), kinds) if words else None
+
+
+def _are_same(one: Sequence[frozenset[str]], other: Sequence[frozenset[str]]) -> bool:
+    return len(one) == len(other) and all(a & b for a, b in zip(one, other, strict=True))
+
+
+def _with_gerund(text: str, known: categories.Categories) -> str:
+    """The text with «hiking» for «to hike»."""
+    if not _IS_TO.match(text):
+        return text
+    verb, _, rest = text[3:].partition(" ")
+    forms = (f"{verb}ing", f"{verb[:-1]}ing", f"{verb}{verb[-1:]}ing")
+    listed = next((form for form in forms if known.categories_of(form)), "")
+    return f"{listed or _of_verb(verb)} {rest}".strip()
+
+
+def _plain_words(text: str, articles: Sequence[str]) -> Iterator[frozenset[str]]:
+    for word in _WORD.findall(text):
+        if word not in articles:
+            yield frozenset([_one_form(word)])
+
+
+def _one_form(word: str) -> str:
+    """A word without a plural's ending; of an English gerund its verb, marked."""
+    if not (word.isascii() and word.isalpha()):
+        return word
+    if word.endswith("ing") and len(word) >= MIN_GERUND_CHARS:
+        return _of_verb(word[:-3])
+    return word[:-1] if word.endswith("s") and not word.endswith("ss") and len(word) >= MIN_PLURAL_CHARS else word
+
+
+def _of_verb(verb: str) -> str:
+    is_longer = len(verb) > MIN_PLURAL_CHARS - 1 and (verb.endswith("e") or verb[-1] == verb[-2])
+    return f"~{verb[:-1] if is_longer else verb}"

@@ -1,0 +1,325 @@
+"""How a text is read that says something of its person.
+
+From its left: what says nothing of the matter is passed over, until a phrase tells what the person has to do with a
+thing; what is left is the thing. Words that are not listed are never passed over: a text that is read otherwise is only
+the same as itself. The lists are data (`lexicon/sayings.toml`); a vault's own words do not count, because the index
+knows no settings.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import NamedTuple
+
+from vault_memory.core.extraction import Lexicon, load_lexicon
+from vault_memory.core.memorable.things import Thing, read_thing
+from vault_memory.core.memories import categories
+from vault_memory.core.text import fold
+
+MAX_CHARS = 200
+"""A longer text is a note, and says more than one thing."""
+LIKE, LIVE, FAVOURITE, WORK, BE, DO = "like", "live", "favourite", "work", "be", "do"
+"""Relations that are read in a way of their own; the others are as the lexicon names them."""
+LEVELS = ("city", "province", "country")
+MAX_PLACE_CHARS = 8
+
+
+@dataclass(frozen=True)
+class Saying:
+    """What is said: of whom (`me`, `us`), what the one has to do with a thing (`relation`), whether it is so, and what
+    follows (`more`). `is_new`: it is so from now on. `when`: on which days, how often. `slot`: of what kind of thing
+    it is the favourite."""
+
+    subject: str
+    relation: str
+    is_so: bool
+    thing: Thing
+    more: str = ""
+    is_new: bool = False
+    when: frozenset[str] = frozenset()
+    slot: str = ""
+
+
+def read_saying(content: str) -> Saying | None:
+    """What a text says of its person; None for one that is no short statement of now."""
+    written = " ".join(content.split())
+    return _reader().read(written) if 0 < len(written) <= MAX_CHARS else None
+
+
+def says_something(text: str) -> bool:
+    """Whether a folded text holds a phrase that may say something of a person."""
+    return _reader().holds_a_relation(text)
+
+
+class _Step(NamedTuple):
+    """A listed phrase at the beginning of a text: what it is (the name of its list), where it ends, and for a relation
+    whether it says that it is so."""
+
+    what: str
+    end: int
+    is_so: bool
+
+
+@dataclass
+class _Heard:
+    """What the words passed over have said."""
+
+    written: str
+    more: str = ""
+    subject: str = ""
+    is_so: bool = True
+    is_new: bool = False
+    is_gone: bool = False
+    """«Anymore» stands at the end."""
+    is_given_up: bool = False
+    has_am: bool = False
+
+
+class _Reader:
+    """The lists of the lexicon, by their phrases; immutable, safe to share between threads."""
+
+    def __init__(self, lexicon: Lexicon) -> None:
+        def frame(name: str) -> list[str]:
+            return sorted(lexicon.listed(f"sayings.frame.{name}"), key=len, reverse=True)
+
+        self._known: dict[str, tuple[str, bool]] = {}
+        self._relations = lexicon.sections("sayings.relation")
+        for name in ("lead", "me", "us", "adverb", "now", "not", "over"):
+            self._known |= dict.fromkeys(frame(name), (name, True))
+        after: dict[str, bool] = {}
+        for name in self._relations:
+            for is_so, key in ((True, "yes"), (False, "no")):
+                self._known |= dict.fromkeys(lexicon.listed(f"sayings.relation.{name}.{key}"), (name, is_so))
+                after |= dict.fromkeys(lexicon.listed(f"sayings.relation.{name}.{key}_after"), is_so)
+        self._after = sorted(after.items(), key=lambda each: -len(each[0]))
+        self._longest = max(map(len, self._known))
+        self._tail, self._gone, self._taking, self._able = map(frame, ("tail", "gone", "taking", "able"))
+        self._articles, self._dwelling = frame("article"), frame("dwelling")
+        self._begun, self._since = tuple(frame("begun")), tuple(frame("since"))
+        self._more, self._was = _any_of(frame("more")), _any_of(frame("was"))
+
+    def read(self, written: str) -> Saying | None:
+        text, more = self._parted(_plain(fold(written)))
+        if self._was.search(text):
+            return None
+        heard = _Heard(written, more)
+        text = self._without_tail(text, heard)
+        if favourite := _FAVOURITE.match(text):
+            slot, thing = favourite["slot"] or favourite["also"] or "", favourite["thing"] or favourite["which"]
+            if slot:
+                kind = min(categories.load().meanings(slot).named, default=slot)
+                said = self._made(FAVOURITE, True, thing, replace(heard, subject="me"))
+                return replace(said, slot=kind) if said else None
+            text = f"i like {thing}"
+        text = self._without(text, "lead")
+        for phrase, is_so in self._after:
+            if _ends(text, phrase) and (
+                thing := _ABOUT.sub("", self._without(text[: -len(phrase)], "me", "adverb", "now"))
+            ):
+                return self._made(LIKE, is_so, thing, replace(heard, subject="me"))
+        if turned := _TURNED.match(text):  # 芒果我超愛, 把咖啡戒了
+            text = f"我{turned['rest'] or turned['done']}{turned['thing'] or turned['what']}"
+        if led := _LED.match(text):
+            text = f"{led['rest']} {led['lead']}"
+        return self._read(text, heard)
+
+    def _read(self, text: str, heard: _Heard) -> Saying | None:
+        """What is said where nothing stands in another place than usual."""
+        while text:
+            if found := _WORK.match(text):
+                return self._made(WORK, heard.is_so, found["thing"], heard)
+            if found := _MOVED.match(text):
+                return self._made(LIVE, heard.is_so, found["thing"], replace(heard, is_new=True))
+            step = self._step(text)
+            if step is None or (step.what in ("me", "us") and heard.subject not in ("", step.what)):
+                break
+            if step.what in self._relations and (text[: step.end] not in self._articles or heard.has_am):
+                if not heard.is_so and not step.is_so:
+                    return None  # 不討厭 is no liking
+                is_so = step.is_so and heard.is_so and not heard.is_gone
+                heard.is_new = heard.is_new or text.startswith(self._begun)
+                return self._made(step.what, is_so, text[step.end :].strip(), heard, text)
+            self._hear(step, text[: step.end], heard)
+            text = text[step.end :].lstrip(" ,")
+        if not heard.subject and not heard.is_given_up:
+            return None
+        return self._made(BE if heard.has_am else DO, heard.is_so and not heard.is_gone, text, heard)
+
+    def _hear(self, step: _Step, phrase: str, heard: _Heard) -> None:
+        if step.what in ("me", "us"):
+            heard.subject = step.what
+        heard.is_given_up = heard.is_given_up or step.what == "over"
+        heard.is_so = heard.is_so and step.what not in ("not", "over")
+        heard.is_new = heard.is_new or step.what in ("now", "over") or phrase in self._since
+        heard.has_am = heard.has_am or phrase in _AM
+
+    def _made(self, relation: str, is_so: bool, thing: str, heard: _Heard, whole: str = "") -> Saying | None:
+        if relation == LIVE and not self._is_place(thing, heard.written):
+            relation, thing = DO, whole or thing
+        thing, when = _parted_when(thing)
+        if relation == DO:
+            relation, thing = self._done(thing)
+        if relation in (LIKE, DO):
+            thing = _without_one_of(self._taking, thing)
+        read = read_thing(thing, self._articles)
+        subject = "me" if relation == LIVE else heard.subject or "me"
+        return Saying(subject, relation, is_so, read, heard.more, heard.is_new, when) if read else None
+
+    def _done(self, thing: str) -> tuple[str, str]:
+        """Relation and thing of what somebody does: who can play the piano plays it, and who does on weekends, too."""
+        rest = _without_one_of(self._able, thing)
+        step = self._step(rest)
+        left = rest[step.end :].strip() if step else ""
+        is_act = step is not None and step.what in self._relations and step.is_so and step.what not in _STATES
+        return (step.what, left) if step and is_act and left else (DO, rest)
+
+    def _parted(self, text: str) -> tuple[str, str]:
+        """The statement, and what follows."""
+        cut = _CUT.search(text)
+        while cut and self._is_lead(text[: cut.start()].strip()):
+            text = text[cut.end() :]
+            cut = _CUT.search(text)
+        named = self._more.search(text, 4)
+        at = min((each.start() for each in (cut, named) if each), default=len(text))
+        return text[:at].strip(), text[at:].strip(" ,;.!。~")
+
+    def _is_lead(self, text: str) -> bool:
+        step = self._step(text)
+        return not text or (step is not None and step.what in ("lead", "now") and step.end == len(text))
+
+    def _without_tail(self, text: str, heard: _Heard) -> str:
+        while True:
+            text = text.rstrip(" ,.!。~?")
+            is_gone = next((each for each in self._gone if _ends(text, each)), "")
+            ended = is_gone or next((each for each in self._tail if _ends(text, each)), "")
+            if not ended:
+                return text
+            heard.is_gone, heard.is_new = (
+                heard.is_gone or bool(is_gone),
+                heard.is_new or ended in (is_gone, *self._since),
+            )
+            text = text[: -len(ended)]
+
+    def _without(self, text: str, *names: str) -> str:
+        """The text without what is in these lists at its beginning."""
+        while (step := self._step(text)) and step.what in names:
+            text = text[step.end :].lstrip(" ,")
+        return text
+
+    def _step(self, text: str) -> _Step | None:
+        """The longest listed phrase with which a text begins."""
+        for end in range(min(self._longest, len(text)), 0, -1):
+            if (known := self._known.get(text[:end])) and not _is_inside(text, end):
+                return _Step(known[0], end, known[1])
+        return None
+
+    def holds_a_relation(self, text: str) -> bool:
+        while text:
+            step = self._step(text)
+            if step and step.what in self._relations and text[: step.end] not in self._articles:
+                return True
+            text = text[step.end if step else 1 :].lstrip()
+        return False
+
+    def _is_place(self, thing: str, written: str) -> bool:
+        """Whether somebody lives in a town or country of this name; not in peace, a flat, or a house by the sea."""
+        if not thing or _NO_PLACE.match(thing) or any(_holds(thing, each) for each in self._dwelling):
+            return False
+        if held := categories.load().categories_of(thing):
+            return any(level in held for level in LEVELS)
+        if _HAN.match(thing):
+            return len(thing) <= MAX_PLACE_CHARS
+        return re.search(rf"(?<![A-Za-z]){re.escape(thing.split()[0].capitalize())}", written) is not None
+
+
+@cache
+def _reader() -> _Reader:
+    return _Reader(load_lexicon())
+
+
+_STATES = (LIKE, BE, LIVE, WORK, "decide")
+"""Relations that are nothing that one does."""
+_AM = ("am", "have been", "been")
+_HAN = re.compile("[\u3400-\u9fff]")
+_CUT = re.compile(r"[,;:—(]|[.!?。](?=\s|$)|。| - ")
+_NO_PLACE = re.compile(r"^(?:[得了过满院着在]|(?:a|an|the|my|our|this|that|with|alone|near)\b)")
+_CONTRACTED = (
+    (re.compile(r"\b(?:can't|cant|cannot)\b"), "can not"),
+    (re.compile(r"\b(?:won't|wont)\b"), "will not"),
+    (re.compile(r"\b(do|does|did|is|are|was|were|would|could|should|have|has|had)n'?t\b"), r"\1 not"),
+    (re.compile(r"\bi'?m\b"), "i am"),
+    (re.compile(r"\b(i|we)'?ve\b"), r"\1 have"),
+    (re.compile(r"\bwe're\b"), "we are"),
+)
+_MOST = "最喜欢的|最爱的|最喜爱的|最喜欢吃的|最爱吃的|最喜欢喝的|最爱喝的|最常听的"
+_MY = rf"(?:my |我(?:现在|目前|最近)?的?)(?:all time |absolute )?(?:favou?rite|{_MOST})"
+_FAVOURITE = re.compile(
+    rf"^(?:{_MY} ?(?P<slot>[^,]{{0,24}}?) ?(?:is|are|就?是|一直是) ?(?P<thing>.+)"
+    rf"|(?P<which>.+?) ?(?:is|are|就?是) ?{_MY} ?(?P<also>[^,]{{1,24}}))$"
+)
+_TURNED = re.compile(
+    r"^(?:(?P<thing>[^我a-z]{1,12})我(?P<rest>[^我]{1,8}?)的?|我?把(?P<what>.{1,12}?)(?P<done>戒掉?|停掉?)了?)$"
+)
+_LED = re.compile(
+    r"^(?P<lead>(?:on|in|at|every|each|during|most|this|last|for|since|over) [a-z0-9 ]{2,24}?) (?P<rest>(?:i|we) .+)$"
+)
+_ABOUT = re.compile(r"^(?:对于?|关于) ?|(?:很|非常|超级?|特别|真的|完全|一直|都|蛮|最|毫)+$")
+_WORK = re.compile(r"^(?:在|于)(?P<thing>.{1,20}?)(?:工作|上班|任职|服务)$")
+_LATELY = "(?:上个?(?:月|周|星期|礼拜)|去年|今年|年初|前阵子)"
+_MOVED = re.compile(
+    rf"^(?:(?:{_LATELY}(?:从.{{1,12}}?)?|从.{{1,12}}?)搬(?:到|去|来|家到)了?"
+    r"|moved from .{1,24}? to )(?P<thing>.{1,30})$"
+)
+_HAN_DAY = r"(?:早上|晚上|上午|下午|中午|傍晚)"
+_HAN_SPAN = r"(?:天|日|晚|早|年|周[一二三四五六日天末]?|个?(?:星期|礼拜)[一二三四五六日天]?|个?月)"
+_PART = "(?:morning|evening|night|afternoon)"
+_WHEN = re.compile(
+    rf"每隔?[一二两三四五六七八九十几]?{_HAN_SPAN}{_HAN_DAY}?|天天|周末|(?:周|星期|礼拜)[一二三四五六日天]{_HAN_DAY}?|{_HAN_DAY}"
+    rf"|睡前|下班后|饭后|(?<![a-z])(?:(?:every|each) (?:single |other )?[a-z]+(?: {_PART})?|in the {_PART}s?|at night"
+    rf"|on (?:[a-z]+days?|weekends?|weekdays?)(?: {_PART}s?)?|after (?:work|dinner|lunch)|before bed|daily|weekly"
+    r"|(?:once|twice|[a-z0-9]+ times) (?:a|per) [a-z]+)(?![a-z])"
+)
+
+
+def _parted_when(thing: str) -> tuple[str, frozenset[str]]:
+    """A thing without the words for its time, and these; all of it if nothing else is in it."""
+    rest = " ".join(_WHEN.sub(" ", thing).split())
+    found = frozenset(each[0].rstrip("s") for each in _WHEN.finditer(thing))
+    return (rest, found) if rest else (thing, frozenset())
+
+
+def _plain(text: str) -> str:
+    """The text with contractions written out."""
+    text = text.replace("’", "'")
+    for pattern, long in _CONTRACTED:
+        text = pattern.sub(long, text)
+    return text
+
+
+def _any_of(phrases: list[str]) -> re.Pattern[str]:
+    han = [each for each in phrases if not each.isascii()]
+    latin = [each for each in phrases if each.isascii()]
+    return re.compile(rf"{'|'.join(han)}|(?<![a-z])(?:{'|'.join(latin)})(?![a-z])")
+
+
+def _without_one_of(phrases: list[str], text: str) -> str:
+    """The text without one of the phrases at its beginning, if something is left."""
+    found = next((each for each in phrases if text.startswith(each) and not _is_inside(text, len(each))), "")
+    return text[len(found) :].strip() or text
+
+
+def _is_inside(text: str, at: int) -> bool:
+    """Whether a place is within a Latin word."""
+    return len(text[at - 1 : at + 1]) > 1 and all(char.isascii() and char.isalnum() for char in text[at - 1 : at + 1])
+
+
+def _ends(text: str, phrase: str) -> bool:
+    return len(text) > len(phrase) and text.endswith(phrase) and not _is_inside(text, len(text) - len(phrase))
+
+
+def _holds(text: str, phrase: str) -> bool:
+    at = text.find(phrase)
+    is_latin = phrase.isascii()
+    return at >= 0 and not (is_latin and (_is_inside(text, at) or _is_inside(text, at + len(phrase))))
