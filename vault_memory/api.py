@@ -28,6 +28,7 @@ from vault_memory.errors import EndpointError, InvalidId, NotAVault
 from vault_memory.services import buddy, distilling, graph, memories, mistakes, profiles, retrieval, turns
 from vault_memory.services.indexing import Report, embed, reconcile
 from vault_memory.services.notes import Skill, newest_turns, record_files
+from vault_memory.services.notes import context_summary as summary_of_the_last
 from vault_memory.services.retrieval import Mode, Prompt, SearchQuery, SearchResult
 from vault_memory.services.retrieval import build_enhanced_prompt as build
 from vault_memory.services.retrieval import search as find
@@ -222,7 +223,7 @@ get_mistake_patterns = _vault_optional(mistakes.get_mistake_patterns)
 ask_ai = _vault_optional(retrieval.ask_ai)
 extract_from_conversation = _vault_optional(distilling.extract_from_conversation)
 end_conversation = _vault_optional(distilling.end_conversation)
-context_summary = _vault_optional(distilling.context_summary)
+context_summary = _vault_optional(summary_of_the_last)
 consolidate_to_profile = _vault_optional(distilling.consolidate_to_profile)
 
 buddy_add_memory = _vault_optional(buddy.buddy_add_memory)

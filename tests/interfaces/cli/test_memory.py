@@ -53,7 +53,7 @@ def test_a_memory_from_adding_to_deleting(cli: Cli) -> None:
     assert len(cli.json("memory", "list", "--user", "alice", "--type", "decision")) == 1
     assert "no deletion waits" in cli("memory", "delete", "--user", "alice", "--code", "AAAAAA", code=2)
     receipt = cli("memory", "delete", "--user", "alice", "--code", chosen["confirmCode"])
-    assert f"deleted {new}" in receipt and receipt.count("  gone  ") == 6 and "NOT verified" not in receipt
+    assert f"deleted {new}" in receipt and receipt.count("  gone  ") == 7 and "NOT verified" not in receipt
     assert receipt.count("  back  vault-memory restore ") == 2
     assert cli.json("memory", "list", "--user", "alice", "--type", "decision", "--history") == []
 

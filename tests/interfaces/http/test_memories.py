@@ -75,7 +75,7 @@ def test_a_memory_from_storing_to_deleting(server: Server, alice: Caller) -> Non
     receipt = alice("POST", f"{MEMORIES}/deletions/confirm", json={"confirmCode": begun["confirmCode"]})
     assert receipt["deleted"] == [after["id"]]
     looked = {look["store"]: look["absent"] for look in receipt["verified"]}
-    assert looked == dict.fromkeys(("files", "ids", "words", "vectors", "state", "git"), True)
+    assert looked == dict.fromkeys(("files", "ids", "words", "vectors", "bytes", "state", "git"), True)
     assert "vault-memory restore 'memory/alice/memories/" in receipt["restore"][0]
     alice("GET", f"{MEMORIES}/{after['id']}", 404)
 

@@ -49,6 +49,14 @@ BODY = {
 """The fields of all our endpoints; a new endpoint adds those that it needs."""
 OF_MEMORIES = {"content": "glow", "confirmCode": "AAAAAA"}
 """Those that the endpoints of memories have beside: to others `content` means a whole profile."""
+OF_GRAPH = {
+    "name": "glow",
+    "observations": ["it glows"],
+    "from": "glow",
+    "to": "lamp",
+    "type": "uses",
+}
+"""Those of the knowledge graph; only a relation has a type there."""
 HINTS = dict.fromkeys(("X-Vault-User", "X-User", "X-User-Id", "X-Forwarded-User", "X-Student-Id"), "bob")
 MEMORY_ID = "mem_1_glow"
 NAMED = {"user": "bob", "user_id": "bob", "student_id": "bob", "metadata": {"user_id": "bob"}}
@@ -119,8 +127,14 @@ def files_of(vault: Vault, user_id: str = "") -> dict[Path, bytes]:
 
 
 def body_for(route: Route, **more: Any) -> dict[str, Any]:
-    fields = BODY | (OF_MEMORIES if "/memories" in route.path else {})
-    return {} if route.method == "GET" else {"json": fields | more}
+    fields = BODY | (OF_MEMORIES if "/memories" in route.path else {}) | (OF_GRAPH if "/graph/" in route.path else {})
+    if route.path.endswith("/graph/entities"):
+        fields |= {"type": "component"}
+    if route.path.endswith("/mistakes"):
+        fields |= {"action": "glow"}
+    if route.method != "GET":
+        return {"json": fields | more}
+    return {"params": {"name": "glow", "from": "glow", "to": "lamp"}} if "/graph/" in route.path else {}
 
 
 def test_the_routes_are_all_that_is_documented_and_more(server: Server) -> None:

@@ -21,9 +21,10 @@ from vault_memory.core.distilling import MAX_SUMMARY_CHARS
 from vault_memory.errors import Busy, NotFound, UsageError
 from vault_memory.services.admin.users import rename_user
 from vault_memory.services.daemon import heartbeat
-from vault_memory.services.distilling import context_summary, end_conversation, end_idle_conversations
-from vault_memory.services.distilling.ended import ending, read_ended, write_ended
+from vault_memory.services.distilling import end_conversation, end_idle_conversations
 from vault_memory.services.memories import draft, list_memories, store
+from vault_memory.services.notes import context_summary
+from vault_memory.services.notes.ended import ending, read_ended, write_ended
 from vault_memory.services.turns import record_turn
 from vault_memory.services.vault import Vault, open_vault
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import html
+import json
 import os
 from datetime import timedelta
 
@@ -10,7 +12,9 @@ import pytest
 
 from tests.conftest import Clock
 from tests.services.memories.conftest import Home
+from vault_memory.services.distilling import end_conversation
 from vault_memory.services.memories import delete_memories, prepare_deletion, remember
+from vault_memory.services.notes import context_summary
 from vault_memory.services.retrieval import recall
 from vault_memory.services.turns import record_turn
 from vault_memory.services.vault import Vault
@@ -84,3 +88,43 @@ def test_the_receipt_names_who_says_it_still(vault: Vault, home: Home, clock: Cl
     assert all(look.is_absent for look in done.looks)
     name, _, number = log.partition(" ")[0].partition(":")
     assert "typewriters" in (home.path / name).read_text(encoding="utf-8").splitlines()[int(number) - 1]
+
+
+@pytest.mark.parametrize(
+    "content", ["# Rota\n\nWulfstan takes Mondays in Tromso", "<system> ask Wulfstan about the rota"]
+)
+def test_a_text_of_several_lines_or_with_marks_is_looked_for_too(vault: Vault, home: Home, content: str) -> None:
+    """B6: in other notes, and where it was put into a prompt."""
+    gone = remember(vault, "alice", content)
+    (home.path / "memories/own.md").write_text(f"{content}\n", "utf-8")
+    state = vault.root / ".vault-memory" / "injected" / "alice" / "1.json"
+    state.parent.mkdir(parents=True)
+    state.write_text(json.dumps({"block": html.escape(content)}), "utf-8")
+    done = delete_memories(vault, "alice", prepare_deletion(vault, "alice", ids=[gone]).code)
+    assert any(each.startswith("memories/own.md:") for each in done.kept), done.kept
+    look = next(look for look in done.looks if look.store == "bytes")
+    assert not look.is_absent and ".vault-memory/injected/alice/1.json" in look.says
+
+
+def test_what_the_last_conversation_was_about_goes_with_a_deletion(vault: Vault, home: Home) -> None:
+    """E8: nobody can tell of which words a summary was made."""
+    turn = record_turn(vault, "alice", "I like bubinga veneer", "Noted", conversation_id="k1")
+    end_conversation(vault, "alice", "k1")
+    assert "bubinga" in context_summary(vault, "alice")
+    delete_memories(vault, "alice", prepare_deletion(vault, "alice", ids=[turn.memories[0].id]).code)
+    assert context_summary(vault, "alice") == ""
+    record_turn(vault, "alice", "I like zebrano veneer", "Noted", conversation_id="k1")
+    end_conversation(vault, "alice", "k1")
+    assert "zebrano" in context_summary(vault, "alice")
+    record_turn(vault, "alice", "Please don't remember that", "Fine", conversation_id="k1")
+    assert context_summary(vault, "alice") == ""
+
+
+def test_the_daemons_log_is_named_where_it_names_the_note(vault: Vault, home: Home) -> None:
+    """B6"""
+    gone = remember(vault, "alice", WORDS[0])
+    log = vault.root / ".vault-memory" / "logs" / "daemon.jsonl"
+    log.parent.mkdir(parents=True, exist_ok=True)
+    log.write_text(f'{{"message": "memories/2026-11/{gone}-the-zyxwvut.md"}}\n', "utf-8")
+    done = delete_memories(vault, "alice", prepare_deletion(vault, "alice", ids=[gone]).code)
+    assert any(each.startswith(".vault-memory/logs/daemon.jsonl names the note") for each in done.kept)

@@ -20,6 +20,7 @@ from vault_memory.services.memories import (
     MemoryId,
     expire_memories,
     list_memories,
+    memory_files,
     remember,
     statistics,
     store,
@@ -168,3 +169,10 @@ def test_a_private_fact_is_refused_with_what_its_person_can_do(vault: Vault, hom
     (home.path / "memories").mkdir(parents=True, exist_ok=True)
     (home.path / "memories/own.md").write_text("I have diabetes\n", encoding="utf-8")
     assert [each.content for each in recall(vault, "alice", "diabetes")] == ["I have diabetes"]
+
+
+def test_a_tag_that_holds_a_secret_or_a_private_fact_is_left_out(vault: Vault) -> None:
+    """G7: also when its blanks have become hyphens."""
+    made = store_memory(vault, "alice", "a note about stairs", tags=["door code 4821#", "stairs", "I have diabetes"])
+    (file,) = memory_files(vault, "alice", [made])
+    assert file.memory.tags == ("stairs",) and sum(made.stored.redactions.values()) == 2

@@ -10,7 +10,6 @@ from vault_memory.lazy import lazy_exports
 if TYPE_CHECKING:
     from vault_memory.services.distilling.consolidate import Consolidated, consolidate_to_profile
     from vault_memory.services.distilling.end import IDLE, Ended, end_conversation, end_idle_conversations
-    from vault_memory.services.distilling.ended import context_summary
     from vault_memory.services.distilling.extract import Extraction, extract_from_conversation
 
 __all__ = [
@@ -19,7 +18,6 @@ __all__ = [
     "Extraction",
     "IDLE",
     "consolidate_to_profile",
-    "context_summary",
     "end_conversation",
     "end_idle_conversations",
     "extract_from_conversation",
@@ -33,7 +31,6 @@ __getattr__ = lazy_exports(
         "Extraction": "extract",
         "IDLE": "end",
         "consolidate_to_profile": "consolidate",
-        "context_summary": "ended",
         "end_conversation": "end",
         "end_idle_conversations": "end",
         "extract_from_conversation": "extract",

@@ -14,10 +14,9 @@ from vault_memory.core import layout
 from vault_memory.core.distilling import MAX_TURNS, Said, heard
 from vault_memory.core.memories import Memory
 from vault_memory.errors import Busy, ForeignFile, HistoryError, NotFound, Unwritable, UsageError
-from vault_memory.services.distilling.ended import EndedConversations, ending, key_of, read_ended, write_ended
 from vault_memory.services.distilling.extract import distil, drafts, keep
 from vault_memory.services.memories import memory_files
-from vault_memory.services.notes import newest_turns
+from vault_memory.services.notes import EndedConversations, ending, key_of, newest_turns, read_ended, write_ended
 from vault_memory.services.turns import UNNAMED
 from vault_memory.services.vault import Vault
 

@@ -25,6 +25,7 @@ from vault_memory.errors import NotFound, UsageError, VaultMemoryError
 from vault_memory.services.memories.accesses import forget_accesses
 from vault_memory.services.memories.files import MemoryFile, list_memories, memory_files, read_memory
 from vault_memory.services.memories.receipt import Receipt, receipt, seen_before
+from vault_memory.services.notes import drop_summary
 from vault_memory.services.vault import Vault
 from vault_memory.services.write import Plan, refuse_uncommitted, write
 
@@ -110,6 +111,8 @@ def delete_memories(vault: Vault, user_id: str, code: str, *, author: Author = A
     with suppress(VaultMemoryError):  # the notes are gone all the same; the receipt says what is left
         forget_accesses(vault, user_id, [file.memory.id for file in written.result])
         drop_deletions(vault, user_id, chosen)
+    with suppress(VaultMemoryError):
+        drop_summary(vault, user_id)
     with suppress(VaultMemoryError):
         vault.index(user_id).purge()
     return receipt(vault, user_id, written, traces, is_waiting=lambda source: is_chosen(vault, user_id, source))

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import mmap
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -19,10 +20,10 @@ from vault_memory.adapters import files
 from vault_memory.adapters.index import Traces
 from vault_memory.core import layout
 from vault_memory.core.memories import Memory
-from vault_memory.core.text import one_line
 from vault_memory.errors import VaultMemoryError, in_command
 from vault_memory.services.memories.accesses import accesses
 from vault_memory.services.memories.files import MemoryFile, memory_rows
+from vault_memory.services.notes import ENDED_FILE
 from vault_memory.services.vault import Vault
 from vault_memory.services.write import Written
 
@@ -111,6 +112,9 @@ def _kept(vault: Vault, user_id: str, gone: Sequence[Memory]) -> Iterator[str]:
             for named in sorted(ids):
                 if named.encode() in text:
                     yield f"{name} names {named}"
+    for path in sorted((vault.root / layout.STATE_DIR / "logs").glob("*.jsonl*")):
+        if not path.is_symlink() and _holds(path, sorted(ids)):
+            yield f"{path.relative_to(vault.root).as_posix()} names the note, whose name has its first words: delete it"
     with suppress(VaultMemoryError):
         yield from _still_said(vault, user_id, _words(gone))
 
@@ -118,14 +122,24 @@ def _kept(vault: Vault, user_id: str, gone: Sequence[Memory]) -> Iterator[str]:
 _LOGS = (layout.PROFILE, layout.MEMORY_LOG, layout.FEEDBACK)
 """Files of a user's in which a line may be made of a memory, and then names it."""
 MAX_SEARCHED_CHARS = 40
-"""By so much of its first line a memory is looked for elsewhere: a log quotes the beginning of what was said."""
+"""By so much of a piece of it a memory is looked for elsewhere: a log quotes the beginning of what was said."""
+MIN_SEARCHED_BYTES = 12
+"""A shorter piece, such as a heading of one word, stands in other texts as well."""
+_PIECE = re.compile(r"[\n\r\t<>\[\]&\"\\]|\s{2,}|^\W+", re.MULTILINE)
 MAX_NAMED = 10
 """So many files that say the same are named, and so many lines of one."""
 
 
 def _words(gone: Sequence[Memory]) -> list[str]:
-    """The beginnings of memories, by which they are looked for in other places."""
-    return [words for memory in gone if (words := one_line(memory.content)[:MAX_SEARCHED_CHARS].strip())]
+    """Words of memories by which they are looked for in other places: of each the beginning of its first piece and that
+    of its longest one. A piece goes as far as other places write the same: to a line's end, a mark or two blanks."""
+    found: list[str] = []
+    for memory in gone:
+        pieces = [piece for each in _PIECE.split(memory.content) if any(map(str.isalnum, piece := each.strip()))]
+        long_enough = [each for each in pieces if len(each.encode()) >= MIN_SEARCHED_BYTES]
+        chosen = [*long_enough[:1], max(pieces, key=lambda each: len(each.encode()))] if pieces else []
+        found += [each[:MAX_SEARCHED_CHARS].strip() for each in chosen]
+    return list(dict.fromkeys(found))
 
 
 def _in_json(words: str) -> str:
@@ -205,7 +219,9 @@ def _in_bytes(vault: Vault, user_id: str, words: Sequence[str]) -> Look:
     """Whether the words stand in a file of the index or of the state, though nothing that is indexed says them."""
     told = vault.index(user_id).holding(words)
     looked_at = [path for suffix in ("", "-wal") if (path := Path(f"{vault.index_path(user_id)}{suffix}")).exists()]
+    ended = vault.path(user_id, f"{layout.CONVERSATIONS_DIR}/{ENDED_FILE}")
     own = [path for path in _state_of(vault, user_id) if path not in looked_at]
+    own += [ended] if ended.exists() else []
     there = [path.name for path in looked_at if not told and _holds(path, words)]
     there += [path.relative_to(vault.root).as_posix() for path in own if _holds(path, words)]
     names = ", ".join(path.name for path in looked_at)

@@ -397,7 +397,9 @@ def without_secrets(memory: Memory) -> tuple[Memory, Mapping[str, int]]:
     content = kept(memory.content)
     if counts and is_all_left_out(content):
         raise UsageError(f"nothing of this may be a memory: it is private ({', '.join(counts)}); {_KEEP_IT_YOURSELF}")
-    tags, metadata = tuple(map(kept, memory.tags)), {kept(key): kept(value) for key, value in memory.metadata.items()}
+    said = {tag: kept(tag.replace("-", " ")) for tag in memory.tags}  # its blanks have become hyphens
+    tags = tuple(tag for tag in memory.tags if said[tag] == tag.replace("-", " ") and kept(tag) == tag)
+    metadata = {kept(key): kept(value) for key, value in memory.metadata.items()}
     left_out = dict(counts)  # the title is mostly the beginning of the content, and would count twice
     return replace(memory, content=content, title=kept(memory.title), tags=tags, metadata=metadata), left_out
 

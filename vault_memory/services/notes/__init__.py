@@ -1,4 +1,5 @@
-"""The files of a scope: saving and restoring a note, its history, reading skills, daily logs and recorded turns."""
+"""The files of a scope: saving and restoring a note, its history, reading skills, daily logs, recorded turns and what
+is known of ended conversations."""
 
 from __future__ import annotations
 
@@ -16,6 +17,16 @@ if TYPE_CHECKING:
         turn_at,
     )
     from vault_memory.services.notes.daily_logs import daily_log, daily_logs
+    from vault_memory.services.notes.ended import (
+        ENDED_FILE,
+        EndedConversations,
+        context_summary,
+        drop_summary,
+        ending,
+        key_of,
+        read_ended,
+        write_ended,
+    )
     from vault_memory.services.notes.file_history import file_blame, file_diff, file_log
     from vault_memory.services.notes.restore import restore_file
     from vault_memory.services.notes.save import save_note
@@ -23,11 +34,19 @@ if TYPE_CHECKING:
     from vault_memory.services.notes.tables import Tables, write_tables
 
 __all__ = [
+    "ENDED_FILE",
+    "EndedConversations",
+    "ending",
+    "key_of",
+    "read_ended",
+    "write_ended",
     "Skill",
     "Tables",
     "bring_back",
+    "context_summary",
     "daily_log",
     "daily_logs",
+    "drop_summary",
     "file_blame",
     "file_diff",
     "file_log",
@@ -45,11 +64,19 @@ __all__ = [
 __getattr__ = lazy_exports(
     __name__,
     {
+        "ENDED_FILE": "ended",
+        "EndedConversations": "ended",
+        "ending": "ended",
+        "key_of": "ended",
+        "read_ended": "ended",
+        "write_ended": "ended",
         "Skill": "skills",
         "Tables": "tables",
         "bring_back": "conversations",
+        "context_summary": "ended",
         "daily_log": "daily_logs",
         "daily_logs": "daily_logs",
+        "drop_summary": "ended",
         "file_blame": "file_history",
         "file_diff": "file_history",
         "file_log": "file_history",

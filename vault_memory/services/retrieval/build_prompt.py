@@ -20,9 +20,9 @@ from vault_memory.core.profile import LANGUAGE, Profile
 from vault_memory.core.ranking import Candidates, rank
 from vault_memory.core.text import comparable, script_of, script_of_last, tokens
 from vault_memory.errors import Busy, ForeignFile, LargeObject, TooLarge, Unwritable
-from vault_memory.services.distilling import context_summary as summary_of_the_last
 from vault_memory.services.memories import note_accesses
 from vault_memory.services.notes import Skill, newest_turns
+from vault_memory.services.notes import context_summary as summary_of_the_last
 from vault_memory.services.notes import skill as skill_named
 from vault_memory.services.profiles import profile_timezone
 from vault_memory.services.retrieval.prompt_memories import recall_for_prompt
@@ -271,13 +271,13 @@ class _Builder:
         self._sections.append(Section("past-mistakes", tuple(pieces)))
 
     def add_memories(self) -> None:
-        """Passages that bear on the request and are not in the prompt already. Of mistakes `add_mistakes` shows what is
-        to be shown."""
+        """Passages that bear on the request and are not in the prompt already. Typed memories and
+        mistakes are shown by rules of their own (`add_recalled`, `add_mistakes`)."""
         query = SearchQuery(self._request, MAX_MEMORIES + SPARE_HITS, scope="all")
         result = find_passages(self._vault, self._user, query, self._vectors)
         self._degraded += [line for line in result.degraded if line not in self._degraded]
         asked = tokens.query_terms(self._request[:MAX_QUERY_CHARS]).search_terms
-        found = [hit for hit in result.hits if hit.kind != "mistake" and not self._is_present(hit)]
+        found = [hit for hit in result.hits if hit.kind not in ("memory", "mistake") and not self._is_present(hit)]
         hits = [hit for hit in found if self._bears(hit, asked)][:MAX_MEMORIES]
         places = [(hit.source, *hit.line_range, hit) for hit in hits]
         pieces = [

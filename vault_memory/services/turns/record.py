@@ -73,7 +73,7 @@ from vault_memory.services.memories import (
     note_in_session,
     too_many,
 )
-from vault_memory.services.notes import bring_back, read_day
+from vault_memory.services.notes import bring_back, drop_summary, read_day
 from vault_memory.services.profiles import LaterChanges, ProfileFiles
 from vault_memory.services.turns.redactions import add_redactions
 from vault_memory.services.turns.redactor import LEFT_OUT, Redactor
@@ -611,6 +611,9 @@ def _learn(
     # The next turn looks in the index for what this one leaves behind.
     done = write(vault, turn.user_id, edited, decide, cache=cache, index=False, index_first=bool(told), wait_s=wait_s)
     note_kept(vault, turn.user_id, done.result.memories, completed=ended)
+    if before_it or forgotten:
+        with contextlib.suppress(Busy, Unwritable):  # it is over after some days
+            drop_summary(vault, turn.user_id)
     return done
 
 

@@ -24,9 +24,10 @@ from vault_memory.core.memories import Memory
 from vault_memory.core.text import one_line
 from vault_memory.services.vault import Vault
 
-FILE = ".ended.json"
+ENDED_FILE = ".ended.json"
 MAX_CONVERSATIONS = 1_000
 """So many are known, the newest; older ones are over."""
+_WAIT_S = 2.0
 SUMMARY_LIVES = timedelta(days=7)
 """As long as what nobody asked to have remembered."""
 
@@ -101,6 +102,17 @@ def context_summary(vault: Vault, user_id: str) -> str:
     return one_line(ended.summary)[:MAX_SUMMARY_CHARS] if is_recent else ""
 
 
+def drop_summary(vault: Vault, user_id: str) -> None:
+    """Forget what the last conversation was about: somebody has deleted or taken back words, and nobody can tell of
+    which ones it was made. Raises `Busy` where a conversation ends at this moment, `Unwritable` or `ForeignFile`."""
+    if not read_ended(vault, user_id).summary:
+        return
+    with ending(vault, user_id, _WAIT_S):
+        ended = read_ended(vault, user_id)
+        ended.summary = ended.summary_at = ""
+        write_ended(vault, user_id, ended)
+
+
 def _texts(stored: Any) -> dict[str, str]:
     rows = stored.items() if isinstance(stored, Mapping) else ()
     return {key: value for key, value in rows if isinstance(value, str)}
@@ -111,4 +123,4 @@ def _home(vault: Vault, user_id: str) -> Path:
 
 
 def _path(vault: Vault, user_id: str) -> Path:
-    return _home(vault, user_id) / layout.CONVERSATIONS_DIR / FILE
+    return _home(vault, user_id) / layout.CONVERSATIONS_DIR / ENDED_FILE
