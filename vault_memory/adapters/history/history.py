@@ -64,6 +64,7 @@ from vault_memory.adapters.history.publish import (
     GitIndexUpdate,
     draft_branch_move,
     end_branch_move,
+    meanwhile,
     move_branch,
     release_own_locks,
 )
@@ -752,15 +753,17 @@ class History:
         if git_index.problem:  # met only now
             raise CannotCommit(git_index.problem)
         also = [draft_branch_move(self._repository, plan.commits[-1])] if plan.commits else []
-        self._objects.write(*also, pause=self._pause)
-        self._step("objects written")
-        if plan.changes or plan.commits:
-            git_index.prepare(
-                plan.changes,
-                plan.folders,
-                {self._repository.prefix / file.change.path: file for file in written},
-                plan.left_out,
-            )
+        is_new = bool(plan.changes or plan.commits)
+
+        def prepare() -> None:
+            written_to = {self._repository.prefix / file.change.path: file for file in written}
+            git_index.prepare(plan.changes, plan.folders, written_to, plan.left_out)
+
+        # Objects wait for the disk; a large git index takes as long, to be hashed and written.
+        with meanwhile(prepare) if is_new else contextlib.nullcontext():
+            self._objects.write(*also, pause=self._pause)
+            self._step("objects written")
+        if is_new:
             self._step("index prepared")
             count = len(plan.commits)
             note = f"{count} commit{'s' if count > 1 else ''}"

@@ -11,6 +11,7 @@ import contextlib
 import os
 import shutil
 import stat
+import threading
 from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path, PurePosixPath
 
@@ -36,6 +37,27 @@ FolderTrees = Mapping[PurePosixPath, tuple[str | None, str | None]]
 """Each folder above a change → the tree that HEAD held there, and the one that it will hold."""
 _LISTED_AT_ONCE = 1000
 """Paths in one command; a system takes some two megabytes of words."""
+
+
+@contextlib.contextmanager
+def meanwhile(act: Callable[[], None]) -> Iterator[None]:
+    """Do something in another thread while the block runs. What it raises comes out at the end of the block."""
+    raised: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            act()
+        except BaseException as error:  # for the thread that waits
+            raised.append(error)
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    try:
+        yield
+    finally:
+        thread.join()
+    if raised:
+        raise raised[0]
 
 
 # The branch -----------------------------------------------------------------------------------------------------------
