@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         write_ended,
     )
     from vault_memory.services.notes.file_history import file_blame, file_diff, file_log
+    from vault_memory.services.notes.read import NoteText, note_sources, note_stamp, read_note
     from vault_memory.services.notes.restore import restore_file
     from vault_memory.services.notes.save import save_note
     from vault_memory.services.notes.skills import Skill, skill
@@ -40,6 +41,7 @@ __all__ = [
     "key_of",
     "read_ended",
     "write_ended",
+    "NoteText",
     "Skill",
     "Tables",
     "bring_back",
@@ -52,7 +54,10 @@ __all__ = [
     "file_log",
     "file_of",
     "newest_turns",
+    "note_sources",
+    "note_stamp",
     "read_day",
+    "read_note",
     "record_files",
     "restore_file",
     "save_note",
@@ -84,6 +89,10 @@ __getattr__ = lazy_exports(
         "newest_turns": "conversations",
         "read_day": "conversations",
         "record_files": "conversations",
+        "NoteText": "read",
+        "note_sources": "read",
+        "note_stamp": "read",
+        "read_note": "read",
         "restore_file": "restore",
         "save_note": "save",
         "skill": "skills",
