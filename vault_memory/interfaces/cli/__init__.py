@@ -58,6 +58,7 @@ _COMMANDS: dict[str, tuple[str, str]] = {
     "resume": ("health", "Confirm that many files were deleted on purpose."),
     "watch": ("daemon", "Run the daemon: index and commit every edit."),
     "serve": ("daemon", "Serve the vault over HTTP."),
+    "mcp": ("mcp", "Give an assistant this memory, by MCP."),
     "proxy": ("health", "Look at what the chat proxy did."),
     "token": ("daemon", "Show the token of the HTTP server, or make one for a user."),
     "service": ("daemon", "Let the system start the daemon at log-in."),
@@ -75,10 +76,11 @@ _FOR_GIT = {"hook": "setup", "merge-driver": "setup"}
 
 @dataclass
 class Context:
-    """What the commands share. `serve` starts the HTTP server, which the command line itself does not import."""
+    """What the commands share. `serve` and `mcp` start servers, which the command line itself does not import."""
 
     vault_path: str | None = None
     serve: Callable[..., None] | None = None
+    mcp: Callable[..., None] | None = None
     flags: dict[str, Any] = field(default_factory=dict)
 
     def open(self, *, logs_wait: bool = False) -> Vault:
@@ -146,20 +148,20 @@ def cli(ctx: click.Context, vault_path: str | None, debug: bool) -> None:
     The vault is found like a git repository: --vault DIR if given, else the current folder or the nearest folder above
     it that is a vault, else the environment variable VAULT_MEMORY_VAULT.
     """
-    ctx.obj = Context(vault_path, ctx.obj)
+    ctx.obj = Context(vault_path, *(ctx.obj or ()))
 
 
-def main(serve: Callable[..., None] | None = None) -> None:
+def main(serve: Callable[..., None] | None = None, mcp: Callable[..., None] | None = None) -> None:
     """Run the command line and end the process. Exit codes: 0 fine, 1 failed, 2 wrong call, 130 interrupted.
 
-    The command `serve` calls the function `serve`.
+    The commands `serve` and `mcp` call the functions of these names.
     """
     debug = "--debug" in sys.argv[1:]
     for stream in (sys.stdout, sys.stderr):
         # A command must not fail because the terminal cannot show a character.
         getattr(stream, "reconfigure", lambda **_: None)(encoding="utf-8", errors="replace")
     try:
-        sys.exit(cli.main(standalone_mode=False, obj=serve) or 0)
+        sys.exit(cli.main(standalone_mode=False, obj=(serve, mcp)) or 0)
     except click.exceptions.Abort:
         sys.exit(130)
     except click.ClickException as error:

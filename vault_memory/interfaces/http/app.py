@@ -8,22 +8,30 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any
 
-from fastapi import Depends, FastAPI
+from fastapi import Depends, FastAPI, Request
+from starlette.routing import Route
 
 from vault_memory import __version__
 from vault_memory.interfaces.http import problem, proxy
 from vault_memory.interfaces.http.endpoints import graph, health, memories, memory, mistakes, users
-from vault_memory.interfaces.http.guard import Guard, identify
+from vault_memory.interfaces.http.guard import STREAMED, Guard, identify, speaking_for
 from vault_memory.interfaces.http.response import PAGE_THREADS, PLACES_PER_USER, UserPlaces
 from vault_memory.services.turns import SecondLooks
 from vault_memory.services.vault import Vault
 
+Mcp = Callable[[Vault, Callable[[Request], str]], Any]
+"""Makes the app at `/mcp`, with its `lifespan`, of a vault and of what says for whom a request is answered."""
+
 
 def create_app(
-    vault: Vault, is_ready: Callable[[], bool] = lambda: True, searching: memory.Searching | None = None
+    vault: Vault,
+    is_ready: Callable[[], bool] = lambda: True,
+    searching: memory.Searching | None = None,
+    mcp: Mcp | None = None,
 ) -> FastAPI:
     """The app that serves a vault. `is_ready`: whether the daemon has indexed the edits made before the start.
-    `searching` replaces the search in threads of this process."""
+    `searching` replaces the search in threads of this process. Without `mcp` there is nothing at `/mcp`."""
+    mcp_app = mcp(vault, partial(speaking_for, vault)) if mcp else None
     app = FastAPI(
         title="vault-memory",
         version=__version__,
@@ -32,6 +40,7 @@ def create_app(
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,
+        lifespan=mcp_app.lifespan if mcp_app else None,
     )
     app.state.vault, app.state.is_ready = vault, is_ready
     app.state.readiness = health.Readiness(partial(health.look_at, vault))
@@ -45,6 +54,8 @@ def create_app(
     for subject in (health, users, memory, memories, graph, mistakes):
         app.include_router(subject.router)
     app.include_router(proxy.routes(vault, app.state.second_looks))
+    if mcp_app:
+        app.router.routes.append(Route(STREAMED, mcp_app))
 
     @app.get("/openapi.json", include_in_schema=False, dependencies=[Depends(identify)])
     async def openapi() -> dict[str, Any]:

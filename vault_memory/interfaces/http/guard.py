@@ -23,7 +23,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from vault_memory.core.timing import TokenBucket
-from vault_memory.errors import Forbidden, InvalidId, Unauthenticated
+from vault_memory.errors import Forbidden, InvalidId, Unauthenticated, UsageError
 from vault_memory.interfaces.http import problem
 from vault_memory.interfaces.http.body import MEMORY_PER_RELAYED_BYTE, Body, Budget, Share, busy
 from vault_memory.interfaces.http.connections import caller_at
@@ -33,6 +33,8 @@ from vault_memory.services.vault import Vault
 
 PUBLIC_PATHS = ("/healthz",)
 """The only paths that need no token."""
+STREAMED = "/mcp"
+"""There a response may last as long as its client listens; what it holds then is little."""
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE")
 """Those of our endpoints and of the providers'."""
 LOCAL_HOSTS = ("localhost", "127.0.0.1", "[::1]")
@@ -152,6 +154,9 @@ class Guard:
                 return None
             if is_relayed:
                 await self._call(scope, who, body, send, turn)
+                return None
+            if scope["path"] == STREAMED:
+                await self._call(scope, who, body, send)
                 return None
             response = BoundedResponse(self._responses, who, send, connection.cut_off if connection else lambda: None)
             try:
@@ -316,6 +321,16 @@ def acting_for(vault: Vault, caller: Caller, name: str) -> str:
     if not caller.admin and user_id != caller.user_id:
         raise Forbidden("this token opens another user's data")
     return user_id
+
+
+def speaking_for(vault: Vault, request: Request) -> str:
+    """The user id for whom a program speaks: the token's; with the vault's own token that of the user named in
+    X-Vault-User, who may be new. Raises `UsageError` where none is named, and what `acting_for` raises."""
+    caller = request.scope["caller"]
+    name = caller.user_id or request.headers.get("x-vault-user", "").strip()
+    if not name:
+        raise UsageError("the vault's own token has no user: name one in X-Vault-User, or use a user's token")
+    return vault.new_user(acting_for(vault, caller, name))
 
 
 TheVault = Annotated[Vault, Depends(vault_of)]

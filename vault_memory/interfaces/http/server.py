@@ -19,7 +19,7 @@ from starlette.types import ASGIApp
 from uvicorn.config import LOGGING_CONFIG
 
 from vault_memory.errors import Busy, UsageError
-from vault_memory.interfaces.http.app import create_app
+from vault_memory.interfaces.http.app import Mcp, create_app
 from vault_memory.interfaces.http.connections import BoundedHttpProtocol
 from vault_memory.services.admin import own_token
 from vault_memory.services.daemon import Daemon, Event, is_running, read_record
@@ -58,9 +58,10 @@ def serve(
     public: bool = False,
     tell: Callable[[Event], None],
     started: Callable[[str], None],
+    mcp: Mcp | None = None,
 ) -> None:
     """Serve the vault at `host` and the port of the settings until SIGINT, SIGTERM or SIGHUP (the terminal closes);
-    `started` gets the address.
+    `started` gets the address; `mcp` makes what answers at `/mcp`.
 
     Raises `UsageError` for an address that others can reach, unless `public` and `serve.hosts` allow it, and `Busy` for
     a port that is in use.
@@ -73,7 +74,7 @@ def serve(
     daemon = _DaemonThread(vault, tell, stop)
     is_cpu_bound = vault.config.embedding_kind == "offline"  # other searches mostly wait for a model
     search_process = SearchProcess(vault) if is_cpu_bound else None
-    server = uvicorn.Server(configured(create_app(vault, daemon.is_ready, search_process)))
+    server = uvicorn.Server(configured(create_app(vault, daemon.is_ready, search_process, mcp)))
 
     def end(*_: object) -> None:
         stop.set()

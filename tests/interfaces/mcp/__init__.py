@@ -1,0 +1,1 @@
+"""Tests of the MCP interface, with the SDK's own client."""
