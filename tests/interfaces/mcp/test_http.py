@@ -17,6 +17,7 @@ import pytest
 import uvicorn
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
+from mcp_types import ElicitResult
 
 from tests.conftest import wait_until
 from tests.interfaces.mcp.test_tools import answer, call_everything, refusal
@@ -50,12 +51,14 @@ class Served:
     address: str
 
     @asynccontextmanager
-    async def client(self, token: str, mode: str = "auto", **more: str) -> AsyncIterator[Client]:
+    async def client(self, token: str, mode: str = "auto", asks: Any = None, **more: str) -> AsyncIterator[Client]:
         """The SDK's client, with this token and these headers."""
         headers = {"Authorization": f"Bearer {token}"} | {name.replace("_", "-"): text for name, text in more.items()}
         async with (
             httpx2.AsyncClient(headers=headers, timeout=30) as http,
-            Client(streamable_http_client(f"{self.address}/mcp", http_client=http), mode=mode) as client,
+            Client(
+                streamable_http_client(f"{self.address}/mcp", http_client=http), mode=mode, elicitation_callback=asks
+            ) as client,
         ):
             yield client
 
@@ -126,6 +129,24 @@ def test_a_session_is_only_of_the_user_who_opened_it(served: Served) -> None:
     session = opened.headers["mcp-session-id"]
     assert served.post(LISTED, bob, Mcp_Session_Id=session).status_code == 404
     assert served.post(LISTED, alice, Mcp_Session_Id=session).status_code == 200
+
+
+@pytest.mark.parametrize("mode", ["legacy", "auto"])
+def test_the_person_is_asked_over_http_too(served: Served, mode: str) -> None:
+    asked = []
+
+    async def yes(_: Any, params: Any) -> ElicitResult:
+        asked.append(params.message)
+        return ElicitResult(action="accept", content={"yes": True})
+
+    async def talk() -> Any:
+        token = new_user_token(served.vault, "alice")
+        async with served.client(token, mode, asks=yes) as client:
+            await answer(client, "remember", content="My dog is called Rex")
+            return await answer(client, "delete_memory", query="Rex")
+
+    assert len(asyncio.run(talk())["deleted"]) == 1
+    assert len(asked) == 1 and "Rex" in asked[0]
 
 
 def test_bad_requests_leave_the_server_alive(served: Served) -> None:

@@ -20,7 +20,7 @@ from vault_memory.interfaces.mcp.server import create_server
 from vault_memory.interfaces.mcp.tool import DEFAULT_TOOLSETS, TOOLSETS, Person
 from vault_memory.services.memories import list_memories
 from vault_memory.services.turns import SecondLooks
-from vault_memory.services.vault import Vault
+from vault_memory.services.vault import Vault, open_vault
 
 ERAS = ("legacy", "auto")
 MAX_TOKENS = 2_500
@@ -160,6 +160,11 @@ def test_a_no_deletes_nothing(vault: Vault, mode: str, no: Any) -> None:
 
     assert "nothing was done" in talk(vault, talking, mode, elicitation_callback=say)
     assert len(list_memories(vault, "alice")) == 1
+
+
+def test_off_the_record_nothing_is_kept_and_it_is_said(vault: Vault) -> None:
+    told = talk(open_vault(vault.root, off_record=["alice"]), lambda client: answer(client, "remember", content="Rex"))
+    assert not told["stored"] and "off the record" in told["degraded"][0]
 
 
 def test_what_is_recalled_is_no_tag_and_holds_no_secret(vault: Vault) -> None:

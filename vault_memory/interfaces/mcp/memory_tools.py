@@ -55,12 +55,13 @@ class DeleteTaken(Taken):
 def _remember(person: Person, taken: RememberTaken) -> dict[str, Any]:
     memory = draft(person.vault, taken.content, "fact", None, taken.importance)
     stored = store(person.vault, person.user_id, memory, force_save=taken.force_save)
+    nowhere = "nothing is kept of this user, who is off the record" if not (stored.id or stored.similar) else ""
     similar = [{name: each.as_dict()[name] for name in ("id", "content")} for each in stored.similar]
     return {
         "stored": bool(stored.id),
         "id": stored.id,
         "similar": similar if not stored.id else [],
-        "degraded": [*stored.degraded, *filter(None, [stored.paused])],
+        "degraded": [*stored.degraded, *filter(None, [stored.paused, nowhere])],
     }
 
 

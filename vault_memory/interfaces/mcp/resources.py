@@ -22,6 +22,7 @@ from mcp_types import (
 )
 
 from vault_memory.core import layout
+from vault_memory.errors import VaultMemoryError
 from vault_memory.interfaces.mcp.tool import Person, shown
 from vault_memory.services import notes
 
@@ -128,7 +129,10 @@ class Changes:
         while True:
             await asyncio.sleep(self._every_s)
             for key, each in list(self._subscriptions.items()):
-                stamp = await anyio.to_thread.run_sync(each.look)
+                try:
+                    stamp = await anyio.to_thread.run_sync(each.look)
+                except (OSError, VaultMemoryError):  # the vault is gone for now
+                    continue
                 if stamp == each.seen or self._subscriptions.get(key) is not each:
                     continue
                 each.seen = stamp

@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 from functools import cached_property, partial
 from typing import Any
+from weakref import WeakValueDictionary
 
 import anyio
 from mcp.server.lowlevel import Server
@@ -50,6 +51,7 @@ from vault_memory.services import retrieval
 Context = Any
 """`ServerRequestContext`, which the SDK makes for each request."""
 CALLS_AT_ONCE = 4
+"""Of one user; nobody waits for another's."""
 ASKED_FOR_S = 300.0
 """How long a question waits for its answer, as long as a code for a deletion lives."""
 PROGRESS_EVERY_S = 1.0
@@ -78,7 +80,7 @@ class _Answers:
     def __init__(self, whose: Callable[[Context], Person], toolsets: frozenset[str]) -> None:
         self._whose, self._toolsets = whose, toolsets
         self._changes = resources.Changes()
-        self._places = anyio.CapacityLimiter(CALLS_AT_ONCE)
+        self._places: WeakValueDictionary[str, anyio.CapacityLimiter] = WeakValueDictionary()
 
     @cached_property
     def _tools(self) -> dict[str, Tool]:
@@ -154,9 +156,10 @@ class _Answers:
 
     async def _working(self, ctx: Context, person: Person, work: Callable[[], Any]) -> Any:
         """What `work` returns, done in a thread, while its client is told that it goes on."""
+        places = self._places.setdefault(person.user_id, anyio.CapacityLimiter(CALLS_AT_ONCE))
         async with anyio.create_task_group() as group:
             group.start_soon(_tell_progress, ctx)
-            done = await anyio.to_thread.run_sync(_caught(person, work), limiter=self._places)
+            done = await anyio.to_thread.run_sync(_caught(person, work), limiter=places)
             group.cancel_scope.cancel()
         if isinstance(done, BaseException):
             raise done
