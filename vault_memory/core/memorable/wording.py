@@ -130,7 +130,7 @@ class _Reader:
         while text:
             if found := _WORK.match(text):
                 return self._made(WORK, heard.is_so, found["thing"], heard)
-            if found := _MOVED.match(text):
+            if (found := _MOVED.match(text)) and (found["to"] is None or _is_known_place(found[0])):
                 return self._made(LIVE, heard.is_so, found["thing"], replace(heard, is_new=True))
             step = self._step(text)
             if step is None or (step.what in ("me", "us") and heard.subject not in ("", step.what)):
@@ -227,8 +227,8 @@ class _Reader:
         """Whether somebody lives in a town or country of this name; not in peace, a flat, or a house by the sea."""
         if not thing or _NO_PLACE.match(thing) or any(_holds(thing, each) for each in self._dwelling):
             return False
-        if held := categories.load().categories_of(thing):
-            return any(level in held for level in LEVELS)
+        if categories.load().categories_of(thing):
+            return _is_known_place(thing)
         if _HAN.match(thing):
             return len(thing) <= MAX_PLACE_CHARS
         return re.search(rf"(?<![A-Za-z]){re.escape(thing.split()[0].capitalize())}", written) is not None
@@ -270,7 +270,7 @@ _WORK = re.compile(r"^(?:在|于)(?P<thing>.{1,20}?)(?:工作|上班|任职|服�
 _LATELY = "(?:上个?(?:月|周|星期|礼拜)|去年|今年|年初|前阵子)"
 _MOVED = re.compile(
     rf"^(?:(?:{_LATELY}(?:从.{{1,12}}?)?|从.{{1,12}}?)搬(?:到|去|来|家到)了?"
-    r"|moved from .{1,24}? to )(?P<thing>.{1,30})$"
+    r"|(?P<to>moved from .{1,24}? to ))(?P<thing>.{1,30})$"
 )
 _HAN_DAY = r"(?:早上|晚上|上午|下午|中午|傍晚)"
 _HAN_SPAN = r"(?:天|日|晚|早|年|周[一二三四五六日天末]?|个?(?:星期|礼拜)[一二三四五六日天]?|个?月)"
@@ -281,6 +281,11 @@ _WHEN = re.compile(
     rf"|on (?:[a-z]+days?|weekends?|weekdays?)(?: {_PART}s?)?|after (?:work|dinner|lunch)|before bed|daily|weekly"
     r"|(?:once|twice|[a-z0-9]+ times) (?:a|per) [a-z]+)(?![a-z])"
 )
+
+
+def _is_known_place(text: str) -> bool:
+    held = categories.load().categories_of(text)
+    return any(level in held for level in LEVELS)
 
 
 def _parted_when(thing: str) -> tuple[str, frozenset[str]]:

@@ -361,7 +361,9 @@ def _remember(vault: Vault, user_id: str, as_of: int, line: _Line) -> Written[Ke
     """Keep what an old turn says as memories, as a new turn does (`record_turn`), in commits that name it. Where others
     had to go for them (`expired` names these), nothing is kept."""
     turn, lexicon = line.turn(user_id), vault.lexicon()
-    told, forgotten = memorable(line.said, "", lexicon), to_forget(line.said, lexicon)
+    forgotten = to_forget(line.said, lexicon)
+    said = memorable(line.said, "", lexicon)
+    told = [each for each in said if not any(asked.means(each.content) for asked in forgotten)]
     is_reversal = not (told or forgotten) and takes_back_the_last(line.said, lexicon)
     before_it = turn_before(vault, turn, line.source) if is_reversal else None
 

@@ -108,7 +108,7 @@ class Recorded:
     `user_id` is the person's id as of `as_of` (`Vault.renamings`). `is_new`: not if it was in the record already.
     `is_complete`: its reply is in the record, too, and has ended. `suggestions` wait for the person to accept them.
     `memories` are the typed memories that it has left behind, or reinforced. `reason` says why a turn that asks to be
-    remembered has changed nothing.
+    remembered has changed nothing; `not_forgotten` says in words for what nothing was found that it asks to forget.
     """
 
     source: str
@@ -125,6 +125,7 @@ class Recorded:
     suggestions: tuple[Suggestion, ...] = ()
     memories: tuple[Kept, ...] = ()
     reason: str = ""
+    not_forgotten: tuple[str, ...] = ()
 
 
 def record_turn(
@@ -254,12 +255,13 @@ def record_turn(
         suggestions=written.result.suggestions,
         memories=written.result.memories,
         reason=_why_nothing(vault, turn, before, written) if learn and before else "",
+        not_forgotten=written.result.not_forgotten,
     )
 
 
 def _why_nothing(vault: Vault, turn: Turn, before: ProfileFiles, written: Written[_Learned]) -> str:
     result = written.result
-    if result.changes or result.suggestions or result.memories or written.paused:
+    if result.changes or result.suggestions or result.memories or result.not_forgotten or written.paused:
         return ""
     message = (turn.user_message or "")[:_MAX_SEARCHED_CHARS]
     return why_nothing(message, turn.assistant_message or "", before.profile.values(), vault.lexicon())
@@ -527,13 +529,14 @@ def _append(
 
 
 class _Learned(NamedTuple):
-    """What a turn has changed in the profile, what it only suggests, what it has left behind as memories, and the ids
-    of those that have expired for these."""
+    """What a turn has changed in the profile, what it only suggests, what it has left behind as memories, the ids of
+    those that have expired for these, and what it asks to be forgotten and nothing was found for."""
 
     changes: tuple[Change, ...] = ()
     suggestions: tuple[Suggestion, ...] = ()
     memories: tuple[Kept, ...] = ()
     expired: tuple[str, ...] = ()
+    not_forgotten: tuple[str, ...] = ()
 
 
 _NOTHING = _Learned()
@@ -566,10 +569,11 @@ def _learn(
         heard = extract(said, "", existing, vault.lexicon())
         signals = [signal for signal in signals if signal not in heard]
     told = memorable(said, "", vault.lexicon()) if vault.config.memories_from_turns and not is_reply else []
+    forgotten = [] if is_reply else to_forget(said, vault.lexicon())
+    told = [each for each in told if not any(asked.means(each.content) for asked in forgotten)]
     if told:
         signals = without_told(signals, told, said, existing, vault.lexicon())
-    forgotten = [] if is_reply else to_forget(said, vault.lexicon())
-    is_reversal = not is_reply and not signals and takes_back_the_last(said, vault.lexicon())
+    is_reversal = not (is_reply or signals or forgotten) and takes_back_the_last(said, vault.lexicon())
     before_it = turn_before(vault, turn, line.source) if is_reversal else None
     vault.chats.step_aside()
     folder, said_at = layout.user_dir(turn.user_id), min(turn.created_at.astimezone(), vault.now())
@@ -592,7 +596,8 @@ def _learn(
         if forgotten or before_it:
             taken_back = (before_it.source, before_it.at) if before_it else None
             kept += forget_said(vault, turn.user_id, forgotten, taken_back, line.source)
-        learned = _Learned(tuple(changes), tuple(suggestions), kept.memories, kept.expired)
+        not_found = () if changes else kept.not_found  # it was in the profile
+        learned = _Learned(tuple(changes), tuple(suggestions), kept.memories, kept.expired, not_found)
         labels = vault.config.locale or _labels(written, state.profile)
         logs = _log_entries(vault, turn, line.source, at, quote, learned, cache, labels, before_it, is_reply=is_reply)
         ended = tasks_ended(logs)
