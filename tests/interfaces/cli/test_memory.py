@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -145,6 +146,31 @@ def test_a_model_that_is_sure_merges(cli: Cli, chat: ScriptedServer) -> None:
     chat.will_say("no JSON")
     done = cli.run(*add, "Use JWT tokens for auth because mobile has no cookies, ever", **chat.chat_settings())
     assert done.returncode == 1 and "nothing is merged: the answer of m cannot be used" in done.stderr
+
+
+def added_at_once(cli: Cli, texts: Sequence[str]) -> None:
+    running = [cli.start("memory", "add", "--user", "alice", text) for text in texts]
+    for process in running:
+        said, _ = process.communicate(timeout=60)
+        assert process.returncode == 0, said
+
+
+def test_ten_commands_at_once_leave_nothing_behind(cli: Cli) -> None:
+    """B5: the same memory ten times and ten others, at once: nothing is left uncommitted, and only what the person
+    added is the person's."""
+    cli.git("config", "user.name", "Pat")
+    cli.git("config", "user.email", "pat@example.org")
+    added_at_once(cli, ["Bob has the keys of the production server"] * 10)
+    assert cli.git("status", "--porcelain") == ""
+    added_at_once(cli, [f"會議 {n} 在第 {n} 間會議室" for n in range(10)])
+    assert cli.git("status", "--porcelain") == ""
+    commits = [line.split("|", 1) for line in cli.git("log", "--format=%an|%s").splitlines()]
+    of_pat = [subject for author, subject in commits if author == "Pat"]
+    assert len(of_pat) == 11 and all(subject.startswith("memories(alice): add note ") for subject in of_pat)
+    reinforced = "memories(alice): reinforce Bob has the keys of the production server"
+    assert commits.count(["vault-memory", reinforced]) == 9
+    counted = [row["access_count"] for row in cli.json("memory", "list", "--user", "alice")]
+    assert sorted(counted) == [0] * 10 + [9]
 
 
 def test_the_job_and_the_limit_are_told(cli: Cli) -> None:

@@ -233,8 +233,15 @@ def store(
             return replace(told, degraded=_once(asked.degraded))
         old = verdict.same
         if old and not _outlives(memory, old.memory):
-            renew(vault, user_id, [old.source])
-            return replace(told, id=old.memory.id, reinforced=True, degraded=_once(asked.degraded))
+            lives = renew(vault, user_id, [old.source], at_once=not unattended)
+            return replace(
+                told,
+                id=old.memory.id,
+                commits=lives.commits,
+                paused=lives.paused,
+                reinforced=True,
+                degraded=_once(asked.degraded),
+            )
         new, said = memory, None
         if verdict.text:
             old = verdict.similar[0].file
