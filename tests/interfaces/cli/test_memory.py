@@ -179,6 +179,8 @@ def test_the_job_and_the_limit_are_told(cli: Cli) -> None:
     environ = {"VAULT_MEMORY_MEMORIES_CAPACITY": "1"}
     done = cli.run("memory", "add", "--user", "alice", "tea two", **environ)
     assert f"expired, as 1 are kept: {first}" in done.stderr
+    least = cli.run("memory", "add", "--user", "alice", "the sun is hot", "--importance", "0.1", **environ)
+    assert "it expired at once, as 1 are kept, and each of them matters more" in least.stderr
     assert "archive 1 memory, over the 1 that are kept" in cli("log", "-n", "3")
     assert "1 memories, and memories.capacity is 1" in cli.run("status", **environ).stdout
     assert "nothing has expired" in cli("heartbeat", "--now", "memories")
