@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
 import signal
 import subprocess
@@ -457,6 +458,20 @@ def test_a_person_deletes_what_waits_and_that_is_their_edit(vault: Vault, times:
     vault.write(b"log 2\n", DAILY)
     commit_edits(vault)
     assert vault.read(DAILY) == b"log 2\n"
+    vault.assert_clean()
+
+
+def test_a_line_that_waits_and_is_replaced_again_is_nobodys_edit(vault: Vault, times: Times) -> None:
+    """A memory's counts: of three changes that wait each replaces a line of the one before."""
+    note = PurePosixPath("memory/alice/memories/2026-01/tea.md")
+    states = [f"---\naccess_count: {n}\nlast: day {n}\n---\ntea\n".encode() for n in range(4)]
+    vault.history.commit([Draft("tea", ASSISTANT, (FileChange(note, None, states[0]),))])
+    for before, after in itertools.pairwise(states):
+        vault.history.commit(
+            [Draft("log(alice): 2026-01-30 12:00", ASSISTANT, (FileChange(note, before, after),), waits=True)]
+        )
+    vault.history.flush()
+    assert vault.history.uncommitted() == [] and vault.history.blob(note) == states[-1]
     vault.assert_clean()
 
 

@@ -130,10 +130,15 @@ class Planner:
         self._filters = Filters(repository, objects)
         self._sign = sign
         self._pause = pause
+        self._replaced: dict[PurePosixPath, set[bytes]] = {}
+        """Of each file the lines that logs replace which wait."""
 
     def plan(self, pending: Sequence[Intent], git_index: GitIndexUpdate) -> Plan:
         """Plan the commits of these intents on top of HEAD. Raises `CannotCommit` when none can be made."""
         plan = Plan(self._repository.head())
+        for change in (each for intent in pending for draft in intent.drafts if draft.waits for each in draft.changes):
+            old, new = ((bytes_of(state) or b"").split(b"\n") for state in (change.old, change.new))
+            self._replaced.setdefault(change.path, set()).update(set(old).difference(new))
         before = self._objects.tree_of(plan.head.commit)
         past = self._in_history_since(pending, plan.head)
         recommitted = self._find_blocked(pending, git_index, before, plan, past)
@@ -231,9 +236,12 @@ class Planner:
         return change._replace(new=without_replaced(old, new, kept))
 
     def _is_deleted(self, change: FileChange) -> bool:
-        """Whether the person has taken out what a log tells: it was in no commit, and comes into none."""
+        """Whether the person has taken out what a log tells: it was in no commit, and comes into none. A line that a
+        later change replaces, which waits too (a memory's counts), nobody has taken out."""
+        replaced = self._replaced.get(change.path, set())
+        told = b"\n".join(line for line in (bytes_of(change.new) or b"").split(b"\n") if line not in replaced)
         try:
-            return is_gone([change], files.read(self._repository.root / change.path))
+            return is_gone([change._replace(new=told)], files.read(self._repository.root / change.path))
         except TooLarge:
             return False
 

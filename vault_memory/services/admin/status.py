@@ -309,7 +309,8 @@ def _full(scopes: tuple[ScopeStatus, ...], capacity: int) -> list[str]:
     """A line for each user who has as many memories as may be."""
     return [
         f"{layout.label(scope.scope)}: {scope.memories:,} memories, and memories.capacity is {capacity:,}: with each "
-        "new one the least important expires, into archive/memories/"
+        "new one the least important expires, into archive/memories/; those for good, and your own notes, only where "
+        "whoever stores another one is told"
         for scope in scopes
         if scope.memories >= capacity
     ]
