@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tests import pace
 from vault_memory.core import graph
-from vault_memory.core.graph import NewEntity, NewRelation, decode, encode, link, with_additions, with_description
+from vault_memory.core.graph import NewEntity, NewRelation, decode, encode, link, with_additions, with_descriptions
 from vault_memory.core.graph.links import links_in
 from vault_memory.errors import UsageError
 
@@ -113,8 +113,8 @@ def test_sections_are_made_where_there_are_none_and_line_ends_stay() -> None:
 def test_a_description_comes_to_a_relation_that_has_none() -> None:
     text = f"## Relations\n- uses [[X#part|Ex]] %%{REL} 2026-01-30%%\n- uses [[Y]]\n"
     first, second = decode(text, "entities/a.md").lines
-    assert with_description(text, first, "why") == text.replace("Ex]]", "Ex]] — why")
-    assert with_description(text, second, "50%% off") == text.replace("[[Y]]", "[[Y]] — 50%\\% off")
+    assert with_descriptions(text, {first: "why"}) == text.replace("Ex]]", "Ex]] — why")
+    assert with_descriptions(text, {second: "50%% off"}) == text.replace("[[Y]]", "[[Y]] — 50%\\% off")
 
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=60) | st.sampled_from(

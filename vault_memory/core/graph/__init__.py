@@ -26,11 +26,12 @@ if TYPE_CHECKING:
         OBSERVATIONS,
         RELATIONS,
         decode,
+        described,
         encode,
         observation_item,
         relation_item,
         with_additions,
-        with_description,
+        with_descriptions,
         with_properties,
     )
 
@@ -49,6 +50,7 @@ __all__ = [
     "Part",
     "Relation",
     "decode",
+    "described",
     "disk_key",
     "drawing",
     "encode",
@@ -58,7 +60,7 @@ __all__ = [
     "observation_item",
     "relation_item",
     "with_additions",
-    "with_description",
+    "with_descriptions",
     "with_properties",
 ]
 
@@ -79,6 +81,7 @@ __getattr__ = lazy_exports(
         "Part": "graph",
         "Relation": "entity",
         "decode": "note",
+        "described": "note",
         "disk_key": "names",
         "encode": "note",
         "file_stem": "names",
@@ -87,7 +90,7 @@ __getattr__ = lazy_exports(
         "observation_item": "note",
         "relation_item": "note",
         "with_additions": "note",
-        "with_description": "note",
+        "with_descriptions": "note",
         "with_properties": "note",
     },
 )

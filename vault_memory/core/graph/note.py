@@ -147,15 +147,22 @@ def relation_item(new: NewRelation, link: str, relation_id: str, at: datetime) -
     return f"{new.type} {link}{why} %%{relation_id} {when}%%"
 
 
-def with_description(text: str, line: Line, description: str) -> str:
-    """The note with a description for a relation that has none."""
-    body = note.parse(text).body
-    lines = _lines(body, keep_ends=True)
-    bullet = "".join(lines[line.first : line.end])
+def described(bullet: str, description: str) -> str:
+    """The text of a relation that has no description with one."""
     comment = _COMMENT.search(bullet)
     at = comment.start() if comment else len(bullet.rstrip())
-    made = bullet[:at].rstrip() + f" — {_written(description)}" + (" " if comment else "") + bullet[at:]
-    return text[: len(text) - len(body)] + "".join([*lines[: line.first], made, *lines[line.end :]])
+    return bullet[:at].rstrip() + f" — {_written(description)}" + (" " if comment else "") + bullet[at:]
+
+
+def with_descriptions(text: str, descriptions: Mapping[Line, str]) -> str:
+    """The note with descriptions for relations that have none."""
+    if not descriptions:
+        return text
+    body = note.parse(text).body
+    lines = _lines(body, keep_ends=True)
+    for line in sorted(descriptions, key=lambda each: -each.first):
+        lines[line.first : line.end] = [described("".join(lines[line.first : line.end]), descriptions[line])]
+    return text[: len(text) - len(body)] + "".join(lines)
 
 
 def with_properties(text: str, changes: Mapping[str, Any]) -> str:

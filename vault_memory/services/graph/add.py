@@ -193,7 +193,7 @@ def _drafts(user_id: str, sheet: Sheet, subject: str, author: Author) -> list[Dr
         changes.append(FileChange(folder / source, before, after))
     if not changes:
         return []
-    ids = {outcome.entity.id for outcome in sheet.outcomes.values() if isinstance(outcome, Outcome)}
+    ids = {outcome.entity.id for outcome in sheet.outcomes().values() if isinstance(outcome, Outcome)}
     one = next(iter(ids)) if len(ids) == 1 else None
     return [Draft(trailers.render(subject, "", Trailers(user=user_id, entity=one or None)), author, tuple(changes))]
 
@@ -202,8 +202,9 @@ def _outcomes(
     sheet: Sheet, prepared: Sequence[tuple[Addition | VaultMemoryError, Mapping[str, int]]]
 ) -> tuple[Added | VaultMemoryError, ...]:
     found: list[Added | VaultMemoryError] = []
+    outcomes = sheet.outcomes()
     for number, (_, redactions) in enumerate(prepared):
-        made = sheet.outcomes[number]
+        made = outcomes[number]
         if isinstance(made, Outcome):
             found.append(Added(made.entity, made.relation, made.is_new, made.stubs, redactions=redactions))
         else:
