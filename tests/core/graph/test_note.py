@@ -12,6 +12,7 @@ from tests import pace
 from vault_memory.core import graph
 from vault_memory.core.graph import NewEntity, NewRelation, decode, encode, link, with_additions, with_descriptions
 from vault_memory.core.graph.links import links_in
+from vault_memory.core.notes import note
 from vault_memory.errors import UsageError
 
 AT = datetime(2026, 1, 30, 9, 12, tzinfo=UTC)
@@ -174,3 +175,14 @@ def test_a_note_is_read_in_time_whatever_is_written(piece: str) -> None:
         decode("## Relations\n- uses [[x]] " + pace.repeated(piece, size), "entities/a.md")
 
     pace.assert_in_proportion(work, 200_000)
+
+
+@pytest.mark.parametrize(
+    ("opening", "closing"),
+    [("<<<<<<< HEAD", ">>>>>>> origin/main"), (note.CONFLICT_OPEN, note.CONFLICT_CLOSE)],
+)
+def test_marks_of_a_conflict_are_nobodys_observation_and_are_told(opening: str, closing: str) -> None:
+    text = f"## Observations\n- a\n{opening}\n- b\n=======\n- c\n{closing}\n- d\n"
+    entity = decode(text, "entities/a.md")
+    assert entity.observations == ("a", "b", "c", "d")
+    assert entity.problems == ("conflict: lines 3-7 hold two texts: keep what is right and delete the three marks",)

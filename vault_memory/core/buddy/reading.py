@@ -15,7 +15,7 @@ from vault_memory.core.buddy.records import TIMESTAMP, digest, id_time, millisec
 from vault_memory.core.graph import NewEntity, NewRelation
 from vault_memory.core.memories import Memory
 from vault_memory.core.mistakes import Mistake
-from vault_memory.core.reading import without_surrogates
+from vault_memory.core.reading import plain_text, without_surrogates
 from vault_memory.core.text import one_line
 from vault_memory.errors import UsageError
 
@@ -66,7 +66,7 @@ def content_of(record: Any) -> str:
         entry = _Record(record, set())
     except UsageError:
         return ""
-    return (entry.text("content").replace("\r\n", "\n").strip()) or one_line(entry.text("title"))
+    return plain_text(entry.text("content")) or one_line(entry.text("title"))
 
 
 def time_of(record: Any) -> int:

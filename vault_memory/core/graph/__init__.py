@@ -33,6 +33,7 @@ if TYPE_CHECKING:
         with_additions,
         with_descriptions,
         with_properties,
+        without_twins,
     )
 
 __all__ = [
@@ -62,6 +63,7 @@ __all__ = [
     "with_additions",
     "with_descriptions",
     "with_properties",
+    "without_twins",
 ]
 
 __getattr__ = lazy_exports(
@@ -92,5 +94,6 @@ __getattr__ = lazy_exports(
         "with_additions": "note",
         "with_descriptions": "note",
         "with_properties": "note",
+        "without_twins": "note",
     },
 )
