@@ -16,12 +16,13 @@ from vault_memory.services.graph.page import Page
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of an addition: the entity as it will be, the relation, whether anything is new, and the names of
-    entities that had to be made for it."""
+    """What became of an addition: the entity as it will be, the relation, whether anything is new, and whether the
+    entity or relation itself is (`is_made`); the names of entities that had to be made for it."""
 
     entity: Entity
     relation: Relation | None = None
     is_new: bool = False
+    is_made: bool = False
     stubs: tuple[str, ...] = ()
 
 
@@ -88,7 +89,7 @@ class Sheet:
     def _entity(self, new: NewEntity) -> Outcome:
         found = self._find(new.name)
         if found is None:
-            return Outcome(self._make(new), is_new=True)
+            return Outcome(self._make(new), is_new=True, is_made=True)
         page = self._opened(found.source)
         entity = page.entity
         if new.type and entity.type and new.type != entity.type:
@@ -135,7 +136,7 @@ class Sheet:
         item = graph.relation_item(new, graph.link(end.stem, end.name), relation_id, at)
         page.relate(Line(new.type, end.stem, "", new.description, relation_id, at), item)
         made = Relation(page.entity.name, end.name, new.type, new.description, relation_id, at)
-        return Outcome(page.entity, made, True, stubs)
+        return Outcome(page.entity, made, True, True, stubs)
 
     def _known(self, page: Page, new: NewRelation) -> Outcome | None:
         """The outcome for a relation that is there; without a description it gets the new one's."""
