@@ -130,6 +130,9 @@ def test_remember_finds_by_words_meaning_and_every_part_of_a_word(buddy: Buddy) 
     assert {each["id"] for each in buddy("remember", query="ＡＵＴＨ")["memories"][:3]} == {*ids.values()}
     assert buddy("remember", query="aut", limit=5)["total"] == 43
     assert buddy("remember", query="授权")["memories"][0]["id"] == ids["content"]
+    street = buddy.add("The office is in the Königsstraße")["id"]
+    assert [each["id"] for each in buddy("remember", query="KONIGSSTRASSE")["memories"]][:1] == [street]
+    assert buddy("delete_memory", query="königsstrasse")["count"] == 1
     meant = buddy("remember", query="which port does redis use?")["memories"][0]
     assert meant["id"] == ids["tag"] and meant["score"] > 0
     assert buddy("remember", query="aut", type="lesson")["memories"] == []

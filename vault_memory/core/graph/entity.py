@@ -11,7 +11,7 @@ from typing import Any
 
 from vault_memory.core.graph.names import checked_name, name_key, spaced
 from vault_memory.core.reading import plain_text, without_surrogates
-from vault_memory.core.text import fold
+from vault_memory.core.text import tokens
 from vault_memory.errors import TooLarge, UsageError
 
 FOLDER = "entities"
@@ -83,12 +83,12 @@ class Entity:
     @cached_property
     def searched(self) -> str:
         """All that a search looks through, folded."""
-        return fold("\n".join((self.name, *self.other_names, *self.tags, *self.observations)))
+        return tokens.fold("\n".join((self.name, *self.other_names, *self.tags, *self.observations)))
 
     @cached_property
     def folded(self) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
         """Name, other names and tags as a search compares them."""
-        return fold(self.name), tuple(map(fold, self.other_names)), tuple(map(fold, self.tags))
+        return tokens.fold(self.name), tuple(map(tokens.fold, self.other_names)), tuple(map(tokens.fold, self.tags))
 
     @property
     def is_stub(self) -> bool:
