@@ -8,9 +8,10 @@ journal by entry (`journal_merge`), a note by property and line (`property_merge
 from __future__ import annotations
 
 from collections.abc import Set
+from dataclasses import replace
 from pathlib import PurePosixPath
 
-from vault_memory.core import layout
+from vault_memory.core import graph, layout
 from vault_memory.core.merging import property_merge
 from vault_memory.core.merging.journal_merge import carry_entries, lead_of, merge_journal
 from vault_memory.core.merging.line_merge import (
@@ -63,7 +64,8 @@ def merge_file(
         return merge_profile(old, one, other, newer)
     if kind in entries.KINDS:
         return merge_journal(old, one, other)
-    return property_merge.merge_note(old, one, other, newer, has_uses=kind in RECORDS)
+    merged = property_merge.merge_note(old, one, other, newer, has_uses=kind in RECORDS)
+    return replace(merged, text=graph.without_twins(merged.text, one, other)) if kind == "entity" else merged
 
 
 def with_entries_of(other: bytes, text: bytes) -> bytes:

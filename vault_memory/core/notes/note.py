@@ -221,18 +221,40 @@ def conflict_block(ours: list[str], theirs: list[str]) -> list[str]:
     return [CONFLICT_OPEN + "\n", *ours, CONFLICT_MIDDLE + "\n", *theirs, CONFLICT_CLOSE + "\n"]
 
 
+_OPEN_MARK, _CLOSE_MARK = re.compile(r"<{7}(?: .*)?"), re.compile(r">{7}(?: .*)?")
+_MIDDLE_MARK = re.compile(r"={7}|\|{7}(?: .*)?")
+_FENCE = re.compile(r" {0,3}(?:```|~~~)")
+
+
 def conflicts_in(text: str) -> list[tuple[int, int]]:
-    """The conflict blocks of a text, as their first and last line (1-based, inclusive)."""
-    found, start = [], 0
-    if CONFLICT_OPEN not in text:
+    """The conflict blocks of a text, ours and git's, as their first and last line (1-based, inclusive). In fenced code
+    only ours count: what somebody writes about git is none."""
+    return [(marks[0], marks[-1]) for marks in _blocks(text)]
+
+
+def conflict_marks(text: str) -> set[int]:
+    """The lines (1-based) that are marks of the conflict blocks of a text, and no text of anybody."""
+    return {line for marks in _blocks(text) for line in marks}
+
+
+def _blocks(text: str) -> list[list[int]]:
+    """The marks of each conflict block, as lines (1-based)."""
+    if "<<<<<<<" not in text:
         return []
+    found: list[list[int]] = []
+    marks: list[int] = []
+    is_code = False
     for number, line in enumerate(text.split("\n"), 1):
         mark = line.rstrip()
-        if mark == CONFLICT_OPEN and not start:
-            start = number
-        elif mark == CONFLICT_CLOSE and start:
-            found.append((start, number))
-            start = 0
+        is_code ^= _FENCE.match(mark) is not None
+        if not marks:
+            if mark == CONFLICT_OPEN or (not is_code and _OPEN_MARK.fullmatch(mark)):
+                marks = [number]
+        elif _CLOSE_MARK.fullmatch(mark):
+            found.append([*marks, number])
+            marks = []
+        elif _MIDDLE_MARK.fullmatch(mark):
+            marks.append(number)
     return found
 
 
