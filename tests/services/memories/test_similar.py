@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from tests.conftest import Clock, wait_until, wait_until_inside
+from tests.core.memories.relations import SAME, TWO
 from tests.scripted_http import Received, Reply, ScriptedServer, completion
 from tests.services.memories.conftest import Home
 from vault_memory.adapters import files
@@ -166,6 +167,25 @@ def test_a_model_confirms_and_merges(smart: Vault, chat: ScriptedServer, home: H
     assert contents(smart) == {BOTH} and len(home.log()) == commits + 1 and home.is_clean()
     assert home.log()[0].subject.startswith("memories(alice): merge decision Use JWT")
     assert chat.received[-1].fields["temperature"] == 0
+
+
+def test_what_a_sure_model_takes_for_the_same(smart: Vault, chat: ScriptedServer) -> None:
+    """B5: it never merges two that differ in a name, a direction or an order, and always the same in other words."""
+
+    def sure(received: Received) -> Reply:
+        sent = json.loads(received.fields["messages"][1]["content"])
+        return completion(find(1) if "memories" in sent else merge(f"{sent['old']}. {sent['new']}", 1.0))
+
+    chat.script = [sure]
+
+    def merged(user_id: str, one: str, other: str) -> bool:
+        store(smart, user_id, draft(smart, one, "note"))
+        made = store(smart, user_id, draft(smart, other, "note"))
+        assert made.id and not made.degraded
+        return bool(made.merged)
+
+    assert [pair for n, pair in enumerate(TWO[2:46:4]) if merged(f"two{n}", *pair)] == []
+    assert [pair for n, pair in enumerate(SAME[::4]) if not merged(f"same{n}", *pair)] == []
 
 
 def test_a_model_looks_only_where_words_found_nothing(smart: Vault, chat: ScriptedServer) -> None:

@@ -9,7 +9,7 @@ takes little memory, before the library builds anything of it: 60,000 brackets e
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from typing import Any
@@ -204,6 +204,25 @@ def _plain(value: Any) -> Any:
     if isinstance(value, list):
         return [_plain(inner) for inner in value]
     return str(value) if isinstance(value, date) else value
+
+
+class Properties:
+    """The properties of a note, each read as what it should be: what could not be understood counts as absent, and
+    `problems` says so in words, after those that the caller knows of."""
+
+    def __init__(self, meta: Mapping[str, Any], problems: Sequence[str] = ()) -> None:
+        self.problems = list(problems)
+        self._meta = meta
+
+    def value(self, key: str, understood: Callable[[Any], Any], default: Any, wanted: str) -> Any:
+        """A property as `understood` makes it of what is stored (None: it cannot), in words what is `wanted`."""
+        stored = self._meta.get(key)
+        if stored is None or stored == "":
+            return default
+        found = understood(stored)
+        if found is None:
+            self.problems.append(f"{key}: {str(stored)[:40]!r} is not {wanted}")
+        return default if found is None else found
 
 
 def moment(stored: Any) -> datetime | None:

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import partial
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -23,7 +24,7 @@ from vault_memory.services.memories.reinforce import renew
 from vault_memory.services.memories.similar import Asked, Question, Similar, Verdict, ask, judged
 from vault_memory.services.memories.statistics import note_in_session
 from vault_memory.services.vault import Vault
-from vault_memory.services.write import Plan, Written, write
+from vault_memory.services.write import Plan, Written, add_notes, write
 
 IMPORTANT = 0.7
 """The importance of what somebody asked to be remembered."""
@@ -36,8 +37,6 @@ _KEEP_IT_YOURSELF = (
     "git, a sync and every prompt that recalls it have it then"
 )
 """What a person can do who wants a private fact kept: the notes are theirs."""
-MAX_IN_A_COMMIT = 200
-"""Of more memories at once each commit holds so many."""
 _LEFT_OUT = re.compile(r"\[(?:redacted: [\w-]+|private)\]")
 
 
@@ -297,32 +296,22 @@ def store_all(
         except UsageError as error:
             refused[each.id] = str(error)
 
-    def decide() -> Plan[tuple[list[str], set[str], tuple[str, ...]]]:
-        rows = memory_rows(vault, user_id, notes) if vault.is_user(user_id) else []
-        known = {row.memory_id for row in rows}
-        new = [memory_id for memory_id in notes if memory_id not in known]
-        drafts = []
-        for at in range(0, len(new), MAX_IN_A_COMMIT):
-            part = new[at : at + MAX_IN_A_COMMIT]
-            changes = tuple(map(notes.__getitem__, part))
-            count = "1 memory" if len(part) == 1 else f"{len(part):,} memories"
-            message = trailers.render(f"memories({user_id}): add {count}", "", Trailers(user=user_id))
-            drafts.append(Draft(message, author, changes))
-        over, expired = overflow_drafts(vault, user_id, [notes[memory_id] for memory_id in new], is_told=True)
-        return Plan((new, known, expired), [*drafts, *over])
+    def known_ids() -> set[str]:
+        return {row.memory_id for row in memory_rows(vault, user_id, notes)} if vault.is_user(user_id) else set()
 
-    if dry_run:
-        new, known, _ = decide().result
-        return StoredAll(tuple(new), tuple(known), refused, redactions=dict(counts))
-    done = write(vault, user_id, [note.path for note in notes.values()], decide)
-    new, known, expired = done.result
+    def message(ids: Sequence[str]) -> str:
+        count = "1 memory" if len(ids) == 1 else f"{len(ids):,} memories"
+        return trailers.render(f"memories({user_id}): add {count}", "", Trailers(user=user_id))
+
+    overflow = partial(overflow_drafts, vault, user_id, is_told=True)
+    done = add_notes(vault, user_id, notes, known_ids, message, author, overflow=overflow, dry_run=dry_run)
     return StoredAll(
-        ids=tuple(new),
-        known=tuple(known),
+        ids=done.result.new,
+        known=done.result.known,
         refused=refused,
         commits=done.commits,
         redactions=dict(counts),
-        expired=expired,
+        expired=() if dry_run else done.result.gone,
         paused=done.paused,
         degraded=(f"index: {done.index_problem}",) if done.index_problem else (),
     )
