@@ -93,6 +93,11 @@ extract_from_conversation = _in_thread(api.extract_from_conversation)
 end_conversation = _in_thread(api.end_conversation)
 context_summary = _in_thread(api.context_summary)
 consolidate_to_profile = _in_thread(api.consolidate_to_profile)
+store_conversation = _in_thread(api.store_conversation)
+store_short_term = _in_thread(api.store_short_term)
+load_recent_context = _in_thread(api.load_recent_context)
+tokenize_text = _in_thread(api.tokenize_text)
+pack_token_record = _in_thread(api.pack_token_record)
 validate_and_normalize = _in_thread(api.validate_and_normalize)
 
 

@@ -23,6 +23,7 @@ from vault_memory.services.indexing import compare, held_deletions, spaces
 from vault_memory.services.memories import Session, session
 from vault_memory.services.notes import file_of
 from vault_memory.services.person_edits import Withheld, withheld
+from vault_memory.services.shortterm import store_problem
 from vault_memory.services.sync import (
     decided_conflicts,
     open_conflicts,
@@ -159,6 +160,7 @@ def status(vault: Vault, user_id: str | None = None) -> Status:
         withheld=held_back,
         degraded=(
             *degraded,
+            *filter(None, [store_problem(vault)]),
             *refused,
             *(told(lambda: [*vault.refused_users(), *vault.no_users()]) if user_id is None else ()),
         ),
