@@ -28,7 +28,18 @@ from vault_memory.core.payload import normalized
 from vault_memory.core.profile import Change
 from vault_memory.core.recent import history_entry
 from vault_memory.errors import EndpointError, InvalidId, NotAVault
-from vault_memory.services import buddy, distilling, graph, memories, mistakes, profiles, retrieval, shortterm, turns
+from vault_memory.services import (
+    buddy,
+    distilling,
+    graph,
+    learning,
+    memories,
+    mistakes,
+    profiles,
+    retrieval,
+    shortterm,
+    turns,
+)
 from vault_memory.services.indexing import Report, embed, reconcile
 from vault_memory.services.notes import Skill, newest_turns, record_files
 from vault_memory.services.notes import context_summary as summary_of_the_last
@@ -262,6 +273,11 @@ graph_path = _vault_optional(graph.find_path)
 export_graph = _vault_optional(graph.draw_graph)
 record_mistake = _vault_optional(mistakes.record_mistake)
 get_mistake_patterns = _vault_optional(mistakes.get_mistake_patterns)
+learning_profile = _vault_optional(learning.learning_profile)
+memory_summary = _vault_optional(learning.memory_summary)
+session_context = _vault_optional(learning.session_context)
+update_session = _vault_optional(learning.update_session)
+update_user = _vault_optional(learning.update_user)
 ask_ai = _vault_optional(retrieval.ask_ai)
 extract_from_conversation = _vault_optional(distilling.extract_from_conversation)
 end_conversation = _vault_optional(distilling.end_conversation)

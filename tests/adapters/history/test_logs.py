@@ -653,3 +653,17 @@ def test_words_in_a_line_that_is_completed_are_the_persons(vault: Vault, times: 
     commit_edits(vault)
     assert "PERSONDIARY" in vault.git("log", "--author=Alice", "-p")
     vault.assert_clean()
+
+
+def test_what_waits_and_is_replaced_meanwhile_is_committed_as_it_is_now(vault: Vault, times: Times) -> None:
+    """A note that counts: each draft replaces the line of the one before, and none of them is the person's doing."""
+    path = PurePosixPath("memory/alice/LEARNING.md")
+    before: bytes | None = None
+    for number in range(4):
+        after = b"# count\n\n- " + str(number).encode() + b"\n" + b"".join(b"- topic %d\n" % n for n in (number // 3,))
+        message = trailers.render(trailers.logs_subject("alice", "2026-01-30 12:00"))
+        vault.history.commit([Draft(message, ASSISTANT, (FileChange(path, before, after),), waits=True)])
+        before = after
+    (commit,) = vault.history.flush().commits
+    assert vault.git("show", f"{commit}:{path}").encode() == before
+    assert vault.git("status", "--porcelain", "--", str(path)) == ""

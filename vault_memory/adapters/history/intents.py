@@ -117,6 +117,12 @@ def is_gone(chain: Sequence[FileChange], on_disk: bytes | None, committed: bytes
     return bool(added - kept) and there.isdisjoint(added - kept)
 
 
+def replaced(change: FileChange) -> set[bytes]:
+    """The lines that a change takes out of its file, but for those of a turn that it writes anew."""
+    new = {_known_by(line) for line in (bytes_of(change.new) or b"").split(b"\n")}
+    return {line for line in (bytes_of(change.old) or b"").split(b"\n") if _known_by(line) not in new}
+
+
 def _known_by(line: bytes) -> bytes:
     named = _TURN.search(line)
     return named[0] if named else line.rstrip()

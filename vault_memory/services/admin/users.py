@@ -19,6 +19,7 @@ from vault_memory.core.trailers import Trailers
 from vault_memory.errors import ForeignFile, HistoryError, TooLarge, UsageError, VaultMemoryError, in_command
 from vault_memory.services.admin.access import drop_user_token
 from vault_memory.services.indexing import reconcile
+from vault_memory.services.learning import rename_sessions
 from vault_memory.services.memories import drop_deletions, rename_accesses
 from vault_memory.services.person_edits import commit_person_edits, withheld
 from vault_memory.services.shortterm import forget_history
@@ -109,6 +110,7 @@ def rename_user(vault: Vault, old: str, new: str) -> None:
         with suppress(VaultMemoryError):  # it expires
             forget_history(vault, old)
         rename_accesses(vault, old, new)
+        rename_sessions(vault, old, new)
         for user_id in (old, new):
             drop_deletions(vault, user_id)
         message = trailers.render(f"user({new}): renamed from {old}", "", Trailers(user=new, renamed_from=old))
