@@ -49,8 +49,8 @@ def history_entry(turn: Mapping[str, Any]) -> dict[str, str]:
 
 
 def encoded(value: Mapping[str, Any]) -> str:
-    """A value as the JSON in the store."""
-    return json.dumps(value, ensure_ascii=False)
+    """A value as the JSON in the store; a half of a pair of surrogates becomes `�`."""
+    return str(reading.without_surrogates(json.dumps(value, ensure_ascii=False)))
 
 
 def decoded(text: str | None) -> dict[str, Any] | None:

@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+import json
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from vault_memory.core.learning import LearningProfile, SessionContext, Topic, read_context, summarized, went_on
+from vault_memory.core.learning import (
+    SESSION_TTL_S,
+    LearningProfile,
+    SessionContext,
+    Topic,
+    context_in,
+    summarized,
+    went_on,
+    with_context,
+)
 
 AT = datetime(2026, 1, 30, 14, 5, tzinfo=UTC)
 LEARNER = LearningProfile(topics={"微积分-极限": Topic("weak", 0.2)}, topics_visited=("微积分-极限",))
@@ -61,7 +71,9 @@ def test_topics_flow_and_lists_stay_short() -> None:
     for number in range(100):
         context = went_on(context, AT, f"i{number}")
     assert len(context.recent_intents) == 20 and context.recent_intents[-1] == "i99" and context.current_topic == "b"
-    assert read_context("s", context.as_dict()) == context
-    assert read_context("s", {"recent_intents": 3, "updated_at": None, "current_topic": []}) == SessionContext(
-        session_id="s"
-    )
+    kept = with_context(None, context, AT)
+    assert context_in(kept, "s", AT) == context and context_in(kept, "other", AT) is None
+    assert context_in(kept, "s", AT + timedelta(seconds=SESSION_TTL_S)) is None
+    odd = json.dumps({"s": {"recent_intents": 3, "updated_at": AT.isoformat(), "current_topic": []}, "t": 7})
+    assert context_in(odd, "s", AT) == SessionContext(session_id="s", updated_at=AT)
+    assert context_in(odd, "t", AT) is None and context_in("[]", "s", AT) is None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import multiprocessing
 import time
 from concurrent.futures import ProcessPoolExecutor
@@ -12,15 +13,17 @@ from typing import Any
 import pytest
 
 from tests.conftest import Clock
+from tests.redis_server import RedisServer
 from tests.services.memories.conftest import Home
 from tests.vaults import write
-from vault_memory.adapters.sessions import MAX_STATE_BYTES
+from vault_memory.core.learning import sessions_key
 from vault_memory.errors import InvalidId, NotFound, UsageError
 from vault_memory.services.admin import status
 from vault_memory.services.admin.users import rename_user
 from vault_memory.services.learning import (
     learning_profile,
     memory_summary,
+    rename_sessions,
     session_context,
     update_session,
     update_user,
@@ -130,17 +133,52 @@ def test_sessions_have_bounds_owners_and_an_end(vault: Vault, clock: Clock) -> N
         session_context(vault, "", "s456")
     for number in range(400):
         update_session(vault, "alice", f"s{number % 300}", "quiz" * 20, LIMITS * 10, "quiz_set", "x" * 900)
-    state = vault.root / ".vault-memory/sessions/alice.json"
-    assert state.stat().st_size <= MAX_STATE_BYTES < 64_000 and state.stat().st_mode & 0o777 == 0o600
+    files = sorted((vault.root / ".vault-memory").glob("short-term.db*"))
+    assert sum(file.stat().st_size for file in files if file.suffix != ".db-shm") <= 64_000
+    assert all(file.stat().st_mode & 0o777 == 0o600 for file in files)
     assert session_context(vault, "alice", "s99").current_topic == LIMITS * 10
-    clock.time += timedelta(days=2, seconds=1)
+    with pytest.raises(NotFound):
+        session_context(vault, "alice", "s100")
+    clock.time += timedelta(days=1)
+    update_session(vault, "alice", "s1", "quiz")
+    clock.time += timedelta(days=1, seconds=1)
+    assert session_context(vault, "alice", "s1").recent_intents[-1] == "quiz"
     with pytest.raises(NotFound):
         session_context(vault, "alice", "s99")
-    state.write_text("damaged")
+    vault.short_term.put(sessions_key("alice", ""), "damaged", 60)
     assert update_session(vault, "alice", "s1", "quiz").recent_intents == ("quiz",)
     for wrong in ("", " ", "x" * 201):
         with pytest.raises(UsageError, match="session_id"):
             update_session(vault, "alice", wrong, "quiz")
+
+
+def test_halves_of_surrogate_pairs_are_left_out(vault: Vault) -> None:
+    """What a program sends may be cut within an emoji."""
+    assert update_session(vault, "alice", "s", "quiz", message="cut \ud83d").last_user_message == "cut"
+    assert list(update_user(vault, "alice", quiz(topic="a\ud83d")).profile.mastery) == ["a"]
+
+
+def test_sessions_are_in_redis_and_outlive_it(vault: Vault, tmp_path: Path) -> None:
+    """C2: with `REDIS_URL` other machines see them, with their time to live; while Redis is away this one does."""
+    server = RedisServer(tmp_path)
+    try:
+        shared = open_vault(vault.root, now=vault.now, environ={"REDIS_URL": server.url})
+        update_session(shared, "alice", "s456", "quiz", LIMITS, "quiz_set")
+        update_session(shared, "", "open", topic="代數")
+        assert json.loads(str(server.client.get("sessions:alice")))["s456"]["current_topic"] == LIMITS
+        assert json.loads(str(server.client.get("session:open")))["open"]["current_topic"] == "代數"
+        assert 172_790 < server.client.ttl("sessions:alice") <= 172_800
+        server.kill()
+        assert update_session(shared, "alice", "s456", "homework_help").recent_intents == ("quiz", "homework_help")
+        assert memory_summary(shared, "alice", "s456").topic_hint == LIMITS
+        server.start()
+        again = open_vault(vault.root, now=vault.now, environ={"REDIS_URL": server.url})
+        assert session_context(again, "alice", "s456").recent_intents == ("quiz", "homework_help")
+        assert "homework_help" in str(server.client.get("sessions:alice"))
+        rename_sessions(again, "alice", "anna")
+        assert not server.client.exists("sessions:alice") and server.client.exists("sessions:anna")
+    finally:
+        server.kill()
 
 
 def test_a_renamed_user_keeps_the_session(vault: Vault) -> None:

@@ -11,7 +11,14 @@ if TYPE_CHECKING:
     from vault_memory.core.learning.event import ARTIFACTS, DIFFICULTIES, Event, checked, read_event
     from vault_memory.core.learning.mastery import LEVELS, updated
     from vault_memory.core.learning.profile import LearningProfile, Topic, learned
-    from vault_memory.core.learning.session import SessionContext, read_context, went_on
+    from vault_memory.core.learning.session import (
+        SESSION_TTL_S,
+        SessionContext,
+        context_in,
+        sessions_key,
+        went_on,
+        with_context,
+    )
     from vault_memory.core.learning.sheet import MAX_TOPICS, decode, read, with_learning
     from vault_memory.core.learning.summary import MemorySummary, summarized
 
@@ -23,17 +30,20 @@ __all__ = [
     "LearningProfile",
     "MAX_TOPICS",
     "MemorySummary",
+    "SESSION_TTL_S",
     "SessionContext",
     "Topic",
     "checked",
+    "context_in",
     "decode",
     "learned",
     "read",
-    "read_context",
     "read_event",
+    "sessions_key",
     "summarized",
     "updated",
     "went_on",
+    "with_context",
     "with_learning",
 ]
 
@@ -47,17 +57,20 @@ __getattr__ = lazy_exports(
         "LearningProfile": "profile",
         "MAX_TOPICS": "sheet",
         "MemorySummary": "summary",
+        "SESSION_TTL_S": "session",
         "SessionContext": "session",
         "Topic": "profile",
         "checked": "event",
+        "context_in": "session",
         "decode": "sheet",
         "learned": "profile",
         "read": "sheet",
-        "read_context": "session",
         "read_event": "event",
+        "sessions_key": "session",
         "summarized": "summary",
         "updated": "mastery",
         "went_on": "session",
+        "with_context": "session",
         "with_learning": "sheet",
     },
 )

@@ -6,6 +6,7 @@ import os
 from collections.abc import Collection, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path, PurePosixPath
 
 from vault_memory.adapters import files, git
@@ -107,10 +108,10 @@ def rename_user(vault: Vault, old: str, new: str) -> None:
         os.rename(vault.root / old_dir, vault.root / new_dir)
         vault.log_renaming(old, new)  # after the tokens: whoever was let in by one was so before this
         rename_redactions(vault, old, new)
-        with suppress(VaultMemoryError):  # it expires
-            forget_history(vault, old)
+        for leave in (partial(rename_sessions, vault, old, new), partial(forget_history, vault, old)):
+            with suppress(VaultMemoryError):  # it expires
+                leave()
         rename_accesses(vault, old, new)
-        rename_sessions(vault, old, new)
         for user_id in (old, new):
             drop_deletions(vault, user_id)
         message = trailers.render(f"user({new}): renamed from {old}", "", Trailers(user=new, renamed_from=old))
