@@ -31,7 +31,7 @@ from vault_memory.adapters.git import (
     object_id,
     settings_of,
 )
-from vault_memory.adapters.history.intents import Intent, check_path, is_gone, net_changes, replaced
+from vault_memory.adapters.history.intents import Intent, check_path, is_gone, net_changes, with_successors
 from vault_memory.adapters.history.model import ASSISTANT, Author, Draft, FileChange
 from vault_memory.adapters.history.publish import GitIndexUpdate
 from vault_memory.core import layout
@@ -236,16 +236,17 @@ class Planner:
         return change._replace(new=without_replaced(old, new, kept))
 
     def _is_deleted(self, change: FileChange, plan: Plan) -> bool:
-        """Whether the person has taken out what a log tells: it was in no commit, and comes into none. What another of
-        our changes has replaced is not taken out by the person."""
+        """Whether the person has taken out what a log tells: it was in no commit, and comes into none. What a later
+        change of ours has replaced is there as long as that is."""
         try:
             on_disk = files.read(self._repository.root / change.path)
         except TooLarge:
             return False
         if not is_gone([change], on_disk):
             return False
-        ours = {line for other in plan.waiting.get(change.path, ()) if other != change for line in replaced(other)}
-        return is_gone([change], on_disk, b"\n".join(ours))
+        waiting = plan.waiting.get(change.path, [])
+        later = waiting[waiting.index(change) + 1 :] if change in waiting else []
+        return is_gone(with_successors(change, later), on_disk)
 
     def _leave(self, step: _Step, look: _Look, plan: Plan) -> None:
         """Let a draft wait, and later ones on the same files."""

@@ -10,7 +10,7 @@ from vault_memory.lazy import lazy_exports
 if TYPE_CHECKING:
     from vault_memory.core.learning.event import ARTIFACTS, DIFFICULTIES, Event, checked, read_event
     from vault_memory.core.learning.mastery import LEVELS, updated
-    from vault_memory.core.learning.profile import LearningProfile, Topic, learned
+    from vault_memory.core.learning.profile import MAX_VISITED, LearningProfile, Topic, learned
     from vault_memory.core.learning.session import (
         SESSION_TTL_S,
         SessionContext,
@@ -29,6 +29,7 @@ __all__ = [
     "LEVELS",
     "LearningProfile",
     "MAX_TOPICS",
+    "MAX_VISITED",
     "MemorySummary",
     "SESSION_TTL_S",
     "SessionContext",
@@ -56,6 +57,7 @@ __getattr__ = lazy_exports(
         "LEVELS": "mastery",
         "LearningProfile": "profile",
         "MAX_TOPICS": "sheet",
+        "MAX_VISITED": "profile",
         "MemorySummary": "summary",
         "SESSION_TTL_S": "session",
         "SessionContext": "session",
