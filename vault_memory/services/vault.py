@@ -201,8 +201,12 @@ class Vault:
         from vault_memory.adapters.shortterm import EmbeddedStore, MirroredStore, RedisStore
 
         local = EmbeddedStore(self.root, lambda: self.now().timestamp())
-        url = self.environ.get(ENV_REDIS) or self.config.shortterm_redis_url
-        return MirroredStore(RedisStore(url), local) if url else local
+        return MirroredStore(RedisStore(self.redis_url), local) if self.redis_url else local
+
+    @property
+    def redis_url(self) -> str:
+        """Where Redis is, by REDIS_URL, else by the settings; "" for none."""
+        return self.environ.get(ENV_REDIS) or self.config.shortterm_redis_url
 
     def chat_model(self, temperature: float = 0.0) -> ChatModel | None:
         """The language model of `[llm]`, which is asked at that temperature; None while it is off."""

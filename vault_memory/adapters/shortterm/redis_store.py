@@ -12,6 +12,7 @@ from vault_memory.errors import ConfigError, EndpointError, UsageError
 
 TIMEOUT_S = 0.5
 """How long a command may take: a chat waits for it."""
+_PAGE = 500
 _SCHEMES = ("redis", "rediss", "unix")
 
 
@@ -121,6 +122,13 @@ class RedisStore:
         """The keys of a pattern such as `conversation:*`, in no order."""
         with self._asking(pattern):
             yield from self._client.scan_iter(pattern, count=1_000)
+
+    def all(self, key: str) -> Iterator[str]:
+        """A list, oldest first, a page at a time: it may be longer than memory wants."""
+        at = 0
+        while page := self._range(key, at, at + _PAGE - 1):
+            yield from page
+            at += _PAGE
 
     def close(self) -> None:
         self._client.close()
