@@ -14,7 +14,9 @@ import vault_memory
 from tests.redis_server import RedisServer
 from vault_memory.adapters.shortterm.mirrored import RETRY_AFTER_S
 from vault_memory.errors import ConfigError, UsageError
-from vault_memory.services.admin import rename_user, status, to_trust, trust
+from vault_memory.services.admin import doctor, rename_user, status, to_trust, trust
+from vault_memory.services.admin.checks import CHECKS
+from vault_memory.services.admin.doctor import Finding
 from vault_memory.services.turns import add_reply, record_turn, save_conversation
 from vault_memory.services.vault import Vault, open_vault
 
@@ -163,3 +165,29 @@ def test_an_address_in_the_file_needs_a_yes(vault: Vault, server: RedisServer, t
     settings.write_text(own.replace("[shortterm]", f"[shortterm]\n{address.format(':secret@127.0.0.1')}"))
     with pytest.raises(ConfigError, match="must have no password in it"):
         open_vault(vault.root, environ={})
+
+
+def test_status_and_doctor_say_where_the_store_is(vault: Vault, with_redis: Vault, server: RedisServer) -> None:
+    """Issue: the stores are shown, with the reason when Redis is away, and without its password."""
+    assert status(vault).stores == {"short-term": "embedded"}
+    assert server.password not in str(status(with_redis))
+    assert status(with_redis).stores["short-term"].startswith("redis://") and _check(with_redis).ok
+    server.kill()
+    found = _check(with_redis)
+    assert not found.ok and "cannot be reached" in found.message and server.password not in str(found)
+
+
+def _check(vault: Vault) -> Finding:
+    (found,) = doctor(vault, checks=[each for each in CHECKS if each.name == "stores"])
+    return found
+
+
+def test_what_is_delivered_twice_is_there_once(with_redis: Vault, server: RedisServer) -> None:
+    """D3, bad input: a turn has a name, its conversation and its time; a second delivery adds nothing."""
+    turn = {"conversation_id": "c1", "created_at": with_redis.now()}
+    for _ in range(2):
+        vault_memory.store_short_term(with_redis, "c0", "alice", "hello", "hi")
+        record_turn(with_redis, "alice", "hello", "hi", **turn)
+    assert len(vault_memory.get_conversation_history(with_redis, "alice")) == 1
+    assert server.client.llen("conversation:alice") == server.client.llen("pending:list") == 1
+    assert (vault_memory.load_recent_context(with_redis, "c0") or {})["user_msg"] == "hello"

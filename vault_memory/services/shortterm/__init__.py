@@ -12,11 +12,19 @@ if TYPE_CHECKING:
         forget_history,
         load_recent_context,
         note_kept_turn,
+        store_place,
         store_problem,
         store_short_term,
     )
 
-__all__ = ["forget_history", "load_recent_context", "note_kept_turn", "store_problem", "store_short_term"]
+__all__ = [
+    "forget_history",
+    "load_recent_context",
+    "note_kept_turn",
+    "store_place",
+    "store_problem",
+    "store_short_term",
+]
 
 __getattr__ = lazy_exports(
     __name__,
@@ -24,6 +32,7 @@ __getattr__ = lazy_exports(
         "forget_history": "context",
         "load_recent_context": "context",
         "note_kept_turn": "context",
+        "store_place": "context",
         "store_problem": "context",
         "store_short_term": "context",
     },

@@ -10,6 +10,7 @@ from typing import Any
 from vault_memory.adapters.tokenizer import pack_token_record
 from vault_memory.core import payload, recent
 from vault_memory.core.extraction import asks_to_be_left_out
+from vault_memory.core.privacy import shown_address
 from vault_memory.errors import UsageError, VaultMemoryError
 from vault_memory.services.redactor import Redactor
 from vault_memory.services.vault import Vault
@@ -80,6 +81,12 @@ def forget_history(vault: Vault, user_id: str) -> None:
     """Delete the list of a user's turns in a shared store. Raises what the store raises."""
     if vault.short_term.is_shared:
         vault.short_term.remove(recent.history_key(user_id))
+
+
+def store_place(vault: Vault) -> str:
+    """Where the short-term store is, in words and without a password. Nothing is asked."""
+    url = vault.redis_url
+    return f"{shown_address(url)}, embedded while that is away" if url else "embedded"
 
 
 def store_problem(vault: Vault) -> str:
