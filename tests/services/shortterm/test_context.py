@@ -184,10 +184,10 @@ def _check(vault: Vault) -> Finding:
 
 def test_what_is_delivered_twice_is_there_once(with_redis: Vault, server: RedisServer) -> None:
     """D3, bad input: a turn has a name, its conversation and its time; a second delivery adds nothing."""
-    turn = {"conversation_id": "c1", "created_at": with_redis.now()}
+    at = with_redis.now()
     for _ in range(2):
         vault_memory.store_short_term(with_redis, "c0", "alice", "hello", "hi")
-        record_turn(with_redis, "alice", "hello", "hi", **turn)
+        record_turn(with_redis, "alice", "hello", "hi", conversation_id="c1", created_at=at)
     assert len(vault_memory.get_conversation_history(with_redis, "alice")) == 1
     assert server.client.llen("conversation:alice") == server.client.llen("pending:list") == 1
     assert (vault_memory.load_recent_context(with_redis, "c0") or {})["user_msg"] == "hello"

@@ -31,11 +31,11 @@ def merge_learning(base: str | None, ours: str, theirs: str, newer: Newer | None
     old, one, other = (learning.decode(text.encode("utf-8", "surrogateescape")) for text in texts)
     merged = _merged(old, one, other)
     locale = labels_for(script_of(next(iter(merged.topics), ""))) or LOCALES[0]
-    settled = (
+    settled = [
         learning.with_learning(text, state, merged, locale)
         for text, state in zip(texts, (old, one, other), strict=True)
-    )
-    return merge_note(*settled, newer)
+    ]
+    return merge_note(settled[0], settled[1], settled[2], newer)
 
 
 def _merged(base: LearningProfile, ours: LearningProfile, theirs: LearningProfile) -> LearningProfile:
