@@ -104,6 +104,8 @@ def test_what_may_not_be_kept(vault: Vault) -> None:
         update_user(vault, "alice", quiz(topic="AKIAIOSFODNN7EXAMPLE"))
     context = update_session(vault, "alice", "s", message="key AKIAIOSFODNN7EXAMPLE")
     assert "AKIA" not in context.last_user_message
+    refused = update_session(vault, "alice", "s2", "quiz", message="please don't remember that I moved to Berlin")
+    assert refused.last_user_message == "" and refused.recent_intents == ("quiz",)
     with pytest.raises(InvalidId):
         update_user(vault, "../x", quiz())
     with pytest.raises(NotFound):

@@ -120,6 +120,8 @@ def test_other_programs_find_turns_in_redis(with_redis: Vault, server: RedisServ
     assert pending["assistant_message"] == "hi there" and pending["reflection"] == REFLECTION
     record_turn(with_redis, "alice", "please don't remember that I moved to Berlin", "ok", conversation_id="c2")
     assert server.client.llen("conversation:alice") == 1 and not server.client.exists("conv:c2:latest")
+    vault_memory.store_short_term(with_redis, "c3", "alice", "please don't remember that I moved to Berlin", "ok")
+    assert not server.client.exists("conv:c3:latest")
     rename_user(with_redis, "alice", "alicia")
     assert not server.client.exists("conversation:alice")
 

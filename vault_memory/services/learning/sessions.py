@@ -7,6 +7,7 @@ from vault_memory.core import layout, learning
 from vault_memory.core.learning import SESSION_TTL_S, SessionContext
 from vault_memory.core.privacy import redact
 from vault_memory.errors import NotFound, UsageError
+from vault_memory.services.shortterm import asks_not_to_be_kept
 from vault_memory.services.vault import Vault
 
 
@@ -21,13 +22,16 @@ def update_session(
 ) -> SessionContext:
     """Let a step change the context of a session of the user's, and return that: the intent joins the recent ones,
     topic, artifact and message replace those before; what is None stays. `user_id` is "" for sessions that no user is
-    named for. Nothing is kept of a user who is off the record, and no secret of anybody.
+    named for. Nothing is kept of a user who is off the record, no secret of anybody, and no message that asks not to be
+    remembered.
 
     Raises `UsageError`, which names the field that is wrong, `InvalidId`, and what the store raises.
     """
     key, owner = _key(user_id, session_id), _owner(user_id)
     if message is not None and not isinstance(message, str):
         raise UsageError("message: a text is wanted")
+    if message and asks_not_to_be_kept(vault, message):
+        message = None
     named = [learning.checked(*each) for each in (("intent", intent), ("topic", topic), ("artifact", artifact))]
     said = [redact(each).text if each else each for each in (*named, message)]
     at = vault.now().astimezone(vault.config.zone())

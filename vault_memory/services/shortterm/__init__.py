@@ -9,6 +9,7 @@ from vault_memory.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from vault_memory.services.shortterm.context import (
+        asks_not_to_be_kept,
         forget_history,
         load_recent_context,
         note_kept_turn,
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
+    "asks_not_to_be_kept",
     "forget_history",
     "load_recent_context",
     "note_kept_turn",
@@ -29,6 +31,7 @@ __all__ = [
 __getattr__ = lazy_exports(
     __name__,
     {
+        "asks_not_to_be_kept": "context",
         "forget_history": "context",
         "load_recent_context": "context",
         "note_kept_turn": "context",

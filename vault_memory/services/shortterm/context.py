@@ -27,14 +27,14 @@ def store_short_term(
     reflection: Mapping[str, Any] | str | None = None,
 ) -> None:
     """Keep a turn as the last one of its conversation for `shortterm.ttl_s`, without its secrets; it is in no record.
-    Nothing is kept off the record.
+    Nothing is kept off the record, and in a shared store nothing that is not to be remembered.
 
     Raises `UsageError` for a missing id or a value of another type, and what the store raises.
     """
     said: dict[str, Any] = {"conversation_id": conversation_id, "user_id": user_id, "user_message": user_msg}
     said |= {"assistant_message": assistant_msg, "reflection": reflection}
     turn = payload.normalized(said, vault.now(), vault.config.zone())
-    if not vault.config.is_off_record(user_id):
+    if not vault.config.is_off_record(user_id) and not _is_kept_back(vault, turn):
         redact = Redactor()
         _put_last(vault, turn | {name: redact(turn[name]) for name in _SAID})
 
@@ -59,9 +59,7 @@ def note_kept_turn(vault: Vault, turn: Mapping[str, Any]) -> str:
         if (vault.now() - at).total_seconds() > vault.config.shortterm_ttl_s:
             return ""
         store = vault.short_term
-        if store.is_shared and asks_to_be_left_out(
-            str(turn.get("user_message") or "")[:_MAX_SEARCHED_CHARS], vault.lexicon()
-        ):
+        if _is_kept_back(vault, turn):
             return ""
         _put_last(vault, turn)
         if store.is_shared:
@@ -96,6 +94,16 @@ def store_problem(vault: Vault) -> str:
     except VaultMemoryError as error:
         problem = str(error)
     return f"short-term store: {problem}; what is said stays on this machine meanwhile" if problem else ""
+
+
+def asks_not_to_be_kept(vault: Vault, message: str) -> bool:
+    """Whether the person asks that nothing of a message be remembered."""
+    return asks_to_be_left_out(message[:_MAX_SEARCHED_CHARS], vault.lexicon())
+
+
+def _is_kept_back(vault: Vault, turn: Mapping[str, Any]) -> bool:
+    """Whether a turn does not go to other machines: it is not to be remembered."""
+    return vault.short_term.is_shared and asks_not_to_be_kept(vault, str(turn.get("user_message") or ""))
 
 
 def _put_last(vault: Vault, turn: Mapping[str, Any]) -> None:
