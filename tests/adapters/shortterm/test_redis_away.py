@@ -44,6 +44,21 @@ def test_what_redis_misses_is_made_up_for_when_it_is_back(server: RedisServer, t
     assert not EmbeddedStore(tmp_path).has_missed()
 
 
+def test_a_redis_that_comes_back_empty_loses_no_value(server: RedisServer, tmp_path: Path) -> None:
+    """A8, C2: nobody wrote while it was away, so nothing was missed; this machine knows the values."""
+    store = MirroredStore(RedisStore(server.url), EmbeddedStore(tmp_path))
+    store.put("sessions:alice", "first", 60)
+    server.kill()
+    server.start()
+    assert store.get("sessions:alice") == "first" and server.client.get("sessions:alice") is None
+    assert store.update("sessions:alice", lambda old: f"{old} and more", 60) == "first and more"
+    assert server.client.get("sessions:alice") == "first and more"
+    store.remove("sessions:alice")
+    assert store.get("sessions:alice") is None
+    server.client.set("sessions:alice", "of another machine")
+    assert store.update("sessions:alice", lambda old: f"{old}!", 60) == "of another machine!"
+
+
 def test_what_came_through_before_the_answer_was_lost_is_there_once(server: RedisServer, tmp_path: Path) -> None:
     local = EmbeddedStore(tmp_path)
     local.miss("conversation:alice", ["one", "two"], 60, 10)

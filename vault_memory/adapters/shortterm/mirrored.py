@@ -1,6 +1,7 @@
 """A shared store with an embedded one beside it, for the time when the shared one is away.
 
-Everything is written to both. What the shared one misses is noted, and made up for in order as soon as it answers.
+Everything is written to both. What the shared one misses is noted, and made up for in order as soon as it answers. A
+value that it has lost (it may come back empty) is the one that this machine knows.
 """
 
 from __future__ import annotations
@@ -46,7 +47,8 @@ class MirroredStore:
         return self._problem
 
     def get(self, key: str) -> str | None:
-        return self._read(lambda store: store.get(key))
+        found = self._read(lambda store: store.get(key))
+        return self._local.get(key) if found is None else found
 
     def newest(self, key: str, limit: int) -> list[str]:
         return self._read(lambda store: store.newest(key, limit))
@@ -64,7 +66,12 @@ class MirroredStore:
 
     def update(self, key: str, change: Change, ttl_s: int) -> str:
         made: list[str] = []
-        if self._try(lambda: made.append(self._shared.update(key, change, ttl_s))):
+        known = self._local.get(key)
+
+        def changed(found: str | None) -> str:
+            return change(known if found is None else found)
+
+        if self._try(lambda: made.append(self._shared.update(key, changed, ttl_s))):
             self._local.put(key, made[-1], ttl_s)
             return made[-1]
         value = self._local.update(key, change, ttl_s)
