@@ -45,11 +45,13 @@ def _field(
     check: Callable[[Any], str | None] | None = None,
     sensitive: str = "",
     needs: tuple[str, ...] = (),
+    variable: str = "",
 ) -> Any:
     """One setting. `sensitive` says what its value brings about; `{field}` in it stands for another setting's value.
-    A setting counts as unset too while one of those that it `needs` waits for a yes."""
+    A setting counts as unset too while one of those that it `needs` waits for a yes. `variable` is another name of it
+    in the environment, weaker than the usual one."""
     rules = {"help": help, "choices": choices, "low": low, "high": high, "check": check}
-    rules |= {"sensitive": sensitive, "needs": needs}
+    rules |= {"sensitive": sensitive, "needs": needs, "variable": variable}
     if isinstance(default, (dict, list)):
         return dataclasses.field(default_factory=lambda: type(default)(default), metadata=rules)
     return dataclasses.field(default=default, metadata=rules)
@@ -236,6 +238,27 @@ class Config:
         choices=("stub", "refuse"),
     )
 
+    shortterm_redis_url: str = _field(
+        "",
+        "a Redis without a password that holds the last turns, too, such as redis://localhost:6379/0; with a password "
+        "set the environment variable REDIS_URL instead",
+        check=setting_checks.redis_url,
+        sensitive="turns are sent there, without secrets, and programs that read it read them",
+    )
+    shortterm_ttl_s: int = _field(
+        172_800,
+        "how long the last turn of a conversation stays at hand, in seconds",
+        low=1,
+        high=31_536_000,
+        variable="MEMORY_REDIS_TTL_SECONDS",
+    )
+
+    tokens_encoding: str = _field(
+        "cl100k_base",
+        "the encoding of tiktoken's that turns texts into tokens; without tiktoken their bytes are the tokens",
+        variable="TOKENIZER_NAME",
+    )
+
     schedule: dict[str, str] = _field(
         {},
         "when jobs run, by name: 03:00, an interval such as 15m, or off; see docs/daemon.md",
@@ -393,9 +416,9 @@ class Config:
             else:
                 _take(values, problems, name, value, where)
         in_file = set(values)
-        for name in _FIELDS:
-            variable = ENV_PREFIX + name.upper()
-            if variable in environ:
+        for name, field in _FIELDS.items():
+            given = [each for each in (ENV_PREFIX + name.upper(), field.metadata["variable"]) if each in environ]
+            for variable in given[:1]:
                 _take(values, problems, name, _from_text(name, environ[variable]), f"environment variable {variable}")
                 in_file.discard(name)
         for name, value in flags.items():
@@ -455,6 +478,8 @@ _TABLES = (
     "archive",
     "memories",
     "graph",
+    "shortterm",
+    "tokens",
     "watch",
     "embedding",
     "search",

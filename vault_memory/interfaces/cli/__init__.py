@@ -40,6 +40,7 @@ _COMMANDS: dict[str, tuple[str, str]] = {
     "memory": ("notes.memory", "Add, show, change and delete typed memories."),
     "graph": ("notes.graph", "Add to, search and draw the knowledge graph."),
     "mistake": ("notes.mistake", "Record mistakes, and show what they have in common."),
+    "learning": ("notes.learning", "Show and update what a learner masters."),
     "ask": ("recall", "Ask the language model, with what is remembered."),
     "prompt": ("recall", "Build the prompt for a request."),
     "bench": ("recall", "Measure search on questions with known answers."),

@@ -31,6 +31,7 @@ from vault_memory.services.memories import Kept as KeptMemory
 from vault_memory.services.memories import KeptOfTurn, forget_said, keep_said
 from vault_memory.services.notes import bring_back, read_day
 from vault_memory.services.profiles import ProfileFiles, change_profile, profile_timezone
+from vault_memory.services.redactor import Redactor
 from vault_memory.services.turns.record import (
     digest_of_conversation,
     known_words,
@@ -40,7 +41,6 @@ from vault_memory.services.turns.record import (
     without_told,
 )
 from vault_memory.services.turns.redactions import add_redactions
-from vault_memory.services.turns.redactor import Redactor
 from vault_memory.services.vault import Vault
 from vault_memory.services.write import Plan, Written, index_problem, refuse_while_waiting, write
 

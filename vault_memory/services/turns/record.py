@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import json
 import os
 import re
 import time
@@ -75,8 +76,9 @@ from vault_memory.services.memories import (
 )
 from vault_memory.services.notes import bring_back, drop_summary, read_day
 from vault_memory.services.profiles import LaterChanges, ProfileFiles
+from vault_memory.services.redactor import LEFT_OUT, Redactor
+from vault_memory.services.shortterm import note_kept_turn
 from vault_memory.services.turns.redactions import add_redactions
-from vault_memory.services.turns.redactor import LEFT_OUT, Redactor
 from vault_memory.services.turns.update_memory import tasks_ended
 from vault_memory.services.turns.validate import UNNAMED, new_conversation_id, validate_and_normalize
 from vault_memory.services.vault import LOCK_TIMEOUT_S, Vault
@@ -237,6 +239,7 @@ def record_turn(
     paths = [record_file, *written.paths]
     index_is_wrong = index_problem(vault, paths) if index else None
     sources = sorted(path.relative_to(layout.user_dir(user_id)).as_posix() for path in paths)
+    noted = note_kept_turn(vault, json.loads(turn.line())) if turn.assistant_message is not None else ""
     return Recorded(
         line.source,
         written.result.changes,
@@ -247,7 +250,7 @@ def record_turn(
         (
             *vault.config.waits(),
             *_degraded(index_is_wrong),
-            *filter(None, [_in_the_future(vault, turn), problem() if learn else None]),
+            *filter(None, [_in_the_future(vault, turn), problem() if learn else None, noted]),
             *(f"the memory {each} had to go: {too_many(vault)}" for each in written.result.expired),
         ),
         user_id,
@@ -444,7 +447,11 @@ def add_reply(
             break
     if redact.counts:
         add_redactions(vault, user_id, redact.counts, as_of)
-    return recorded
+    if exit_code is None:
+        return recorded
+    whole = journal.with_replies(turn.row, [*turn.replies, (0, json.loads(reply.line()))])
+    noted = note_kept_turn(vault, whole | {"user_id": user_id})
+    return replace(recorded, degraded=(noted,) if noted else ())
 
 
 def _append_to_record(
