@@ -118,3 +118,24 @@ def test_what_is_asked_for_twice_in_one_message_is_not_kept_anew(cli: Cli) -> No
     told = cli("turn", "--user", "alice", "--message", "I told you that I play the cello. Please forget that.")
     assert "forgotten fact: I play the cello on weekends" in told and "remembered" not in told
     assert cli.json("memory", "list", "--user", "alice") == []
+
+
+def test_what_is_put_in_front_is_the_same_memory(cli: Cli) -> None:
+    """E4, B5: 芒果我超愛 is kept and lives on by 我超愛芒果; a fragment is not kept, and where one lives is."""
+    assert "remembered preference: 芒果我超愛" in cli("turn", "--user", "alice", "--message", "芒果我超愛")
+    assert "reinforced preference: 芒果我超愛" in cli("turn", "--user", "alice", "--message", "我超愛芒果")
+    assert "remembered fact: 我家在桃園" in cli("turn", "--user", "alice", "--message", "我家在桃園")
+    for nothing in ("芒果你喜歡嗎", "這個我喜歡", "我每天都喝", "we use it every day", "我家在桃園中山路"):
+        assert "remembered" not in cli("turn", "--user", "alice", "--message", nothing)
+    assert len(cli.json("memory", "list", "--user", "alice")) == 2
+
+
+def test_a_liked_language_is_a_memory_and_no_order(cli: Cli) -> None:
+    """A8, E4: the profile has no language of a liking, and the one that is asked for."""
+    assert "remembered preference: I like Portuguese" in cli(
+        "turn", "--user", "alice", "--message", "I like Portuguese"
+    )
+    profile = cli.folder / "memory/alice/USER.md"
+    assert not profile.exists() or "pt" not in profile.read_text("utf-8")
+    cli("turn", "--user", "alice", "--message", "Answer in Portuguese from now on")
+    assert "：pt" in profile.read_text("utf-8")

@@ -14,6 +14,7 @@ from functools import cache
 from typing import NamedTuple
 
 from vault_memory.core.extraction import Lexicon, load_lexicon
+from vault_memory.core.memorable.order import usual_order
 from vault_memory.core.memorable.things import Thing, read_thing
 from vault_memory.core.memories import categories
 from vault_memory.core.text import fold
@@ -119,11 +120,7 @@ class _Reader:
                 thing := _ABOUT.sub("", self._without(text[: -len(phrase)], "me", "adverb", "now"))
             ):
                 return self._made(LIKE, is_so, thing, replace(heard, subject="me"))
-        if turned := _TURNED.match(text):  # 芒果我超愛, 把咖啡戒了
-            text = f"我{turned['rest'] or turned['done']}{turned['thing'] or turned['what']}"
-        if led := _LED.match(text):
-            text = f"{led['rest']} {led['lead']}"
-        return self._read(text, heard)
+        return self._read(usual_order(text), heard)
 
     def _read(self, text: str, heard: _Heard) -> Saying | None:
         """What is said where nothing stands in another place than usual."""
@@ -258,12 +255,6 @@ _MY = rf"(?:my |我(?:现在|目前|最近)?的?)(?:all time |absolute )?(?:favo
 _FAVOURITE = re.compile(
     rf"^(?:{_MY} ?(?P<slot>[^,]{{0,24}}?) ?(?:is|are|就?是|一直是) ?(?P<thing>.+)"
     rf"|(?P<which>.+?) ?(?:is|are|就?是) ?{_MY} ?(?P<also>[^,]{{1,24}}))$"
-)
-_TURNED = re.compile(
-    r"^(?:(?P<thing>[^我a-z]{1,12})我(?P<rest>[^我]{1,8}?)的?|我?把(?P<what>.{1,12}?)(?P<done>戒掉?|停掉?)了?)$"
-)
-_LED = re.compile(
-    r"^(?P<lead>(?:on|in|at|every|each|during|most|this|last|for|since|over) [a-z0-9 ]{2,24}?) (?P<rest>(?:i|we) .+)$"
 )
 _ABOUT = re.compile(r"^(?:对于?|关于) ?|(?:很|非常|超级?|特别|真的|完全|一直|都|蛮|最|毫)+$")
 _WORK = re.compile(r"^(?:在|于)(?P<thing>.{1,20}?)(?:工作|上班|任职|服务)$")
