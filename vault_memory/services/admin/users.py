@@ -20,6 +20,7 @@ from vault_memory.errors import ForeignFile, HistoryError, TooLarge, UsageError,
 from vault_memory.services.admin.access import drop_user_token
 from vault_memory.services.indexing import reconcile
 from vault_memory.services.learning import rename_sessions
+from vault_memory.services.longterm import rename_waiting
 from vault_memory.services.memories import drop_deletions, rename_accesses
 from vault_memory.services.person_edits import commit_person_edits, withheld
 from vault_memory.services.shortterm import forget_history
@@ -109,6 +110,8 @@ def rename_user(vault: Vault, old: str, new: str) -> None:
         rename_redactions(vault, old, new)
         with suppress(VaultMemoryError):  # it expires
             forget_history(vault, old)
+        with suppress(VaultMemoryError):  # it is sent under the id that the records had it by
+            rename_waiting(vault, old, new)
         rename_accesses(vault, old, new)
         rename_sessions(vault, old, new)
         for user_id in (old, new):
