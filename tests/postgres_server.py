@@ -71,7 +71,7 @@ class PostgresServer:
     def sql(self, text: str, *values: Any) -> list[tuple[Any, ...]]:
         """Run a statement; its rows."""
         with psycopg.connect(self.url, autocommit=True) as connection:
-            cursor = connection.execute(text, values or None)  # type: ignore[call-overload]
+            cursor = connection.execute(text, values or None)
             return cursor.fetchall() if cursor.description else []
 
     def kill(self) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from vault_memory.adapters.longterm import Outbox, WaitingCounts
+from vault_memory.adapters.longterm.outbox import BATCH_CHARS
 from vault_memory.errors import Busy, Unwritable
 
 
@@ -47,6 +48,12 @@ def test_words_that_come_while_a_turn_is_sent_wait(outbox: Outbox) -> None:
     outbox.put([turn(1, words="begun and ended")])
     outbox.settle([taken.number], {}, 1.0)
     assert [each.turn["said"] for each in outbox.take(9, 1.0)] == ["begun and ended"]
+    outbox.put([turn(2)])
+    taken = outbox.take(9, 1.0)[-1]
+    outbox.settle([taken.number], {}, 1.0)  # somebody else has taken it out meanwhile
+    outbox.put([turn(3)])
+    outbox.settle([taken.number], {}, 1.0)
+    assert ids(outbox) == ["c1", "c3"]
 
 
 def test_what_was_refused_comes_last_and_once_a_round(outbox: Outbox) -> None:
@@ -55,6 +62,15 @@ def test_what_was_refused_comes_last_and_once_a_round(outbox: Outbox) -> None:
     outbox.settle([], {first.number: "no", second.number: "no"}, 100.0)
     assert ids(outbox, 100.0) == ["c2", "c3"] and ids(outbox, 160.0) == ["c2", "c3", "c0", "c1"]
     assert outbox.counts() == WaitingCounts(4, "2026-01-30T01:12:00+00:00", 2, (("no", 2),))
+
+
+def test_a_batch_of_long_turns_is_a_small_one(outbox: Outbox) -> None:
+    outbox.put([turn(number, words="x" * size) for number, size in enumerate((BATCH_CHARS, 9, 9, BATCH_CHARS, 9))])
+    assert ids(outbox) == ["c0"]
+    outbox.settle([1], {}, 1.0)
+    assert ids(outbox) == ["c1", "c2"]
+    outbox.settle([2, 3], {}, 1.0)
+    assert ids(outbox) == ["c3"]
 
 
 def test_another_id_takes_along_what_waits(outbox: Outbox) -> None:

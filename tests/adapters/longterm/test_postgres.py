@@ -222,7 +222,7 @@ def test_a_server_that_stands_still_is_not_waited_for(server: PostgresServer) ->
 def test_a_table_that_is_locked_is_not_waited_for(server: PostgresServer) -> None:
     table = make_table(server)
     with psycopg.connect(server.url) as other:
-        other.execute(f'LOCK TABLE "{table}"')  # type: ignore[call-overload]
+        other.execute(f'LOCK TABLE "{table}"')
         (target,) = targets({"conversations": table}, COLUMNS)
         with PostgresStore(server.url, timeout_s=0.5) as store:
             looked = store.look(target)

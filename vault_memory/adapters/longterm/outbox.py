@@ -21,6 +21,8 @@ from vault_memory.errors import Unwritable
 FILE = "outbox.db"
 VERSION = 1
 MAX_BYTES = 1_000_000_000
+BATCH_CHARS = 4_000_000
+"""A database takes a gigabyte at a time, and the tokens of a text have several times its size."""
 _PAGE_BYTES = 4_096
 _MAX_REASONS = 5
 # A number is never used again (AUTOINCREMENT): a turn that is put again while it is being sent waits for its new words.
@@ -82,13 +84,20 @@ class Outbox:
 
     def take(self, limit: int, before: float) -> list[Waiting]:
         """At most `limit` turns that were not tried since `before` (Unix seconds): those that were never tried first,
-        the oldest of them first."""
+        the oldest of them first. They have no more than `BATCH_CHARS` together, unless one alone has more."""
+        taken: list[Waiting] = []
+        left = BATCH_CHARS
         with self._db.open() as db:
-            rows: list[Any] = db.execute(
+            rows: Any = db.execute(
                 "SELECT number, user_id, turn FROM waiting WHERE tried < ? ORDER BY tried, number LIMIT ?",
                 (before, limit),
-            ).fetchall()
-        return [Waiting(number, {**json.loads(turn), "user_id": user_id}) for number, user_id, turn in rows]
+            )
+            for number, user_id, turn in rows:
+                left -= len(turn)
+                if left < 0 and taken:
+                    break
+                taken.append(Waiting(number, {**json.loads(turn), "user_id": user_id}))
+        return taken
 
     def settle(self, sent: Sequence[int], refused: Mapping[int, str], at: float) -> None:
         """Take out the turns that were sent, by number; of those that the database refused at that time note why, by

@@ -5,7 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from vault_memory.adapters.tokenizer import pack_token_record
 from vault_memory.core import payload
@@ -23,6 +24,7 @@ PAUSES_S = (1.0, 2.0, 4.0)
 ROUND_S = 60.0
 """After this time a round of the daemon's begins no other batch: other jobs wait for it."""
 _SAID = ("user_message", "assistant_message", "reflection")
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True)
@@ -57,12 +59,8 @@ def flush_long_term(
                 while batch := vault.outbox.take(vault.config.longterm_batch_size, began.timestamp()):
                     if until is not None and time.monotonic() > until:
                         break
-
-                    def send(turns: Sequence[Mapping[str, Any]] = tuple(each.turn for each in batch)) -> dict[int, str]:
-                        if not tables:
-                            tables.extend(_tables(vault, store))
-                        return _send(vault, store, tables, turns)
-
+                    tables = tables or _retried(lambda: _tables(vault, store), pause)
+                    send = partial(_send, vault, store, tables, [each.turn for each in batch])
                     reasons = {batch[index].number: why for index, why in _retried(send, pause).items()}
                     done = [each.number for each in batch if each.number not in reasons]
                     vault.outbox.settle(done, reasons, began.timestamp())
@@ -137,10 +135,10 @@ def _tokens(vault: Vault, turn: Mapping[str, Any]) -> dict[str, Any]:
     return pack_token_record(user, assistant, reflection, vault.config.tokens_encoding)
 
 
-def _retried(send: Callable[[], dict[int, str]], pause: Callable[[float], None]) -> dict[int, str]:
+def _retried(ask: Callable[[], _T], pause: Callable[[float], None]) -> _T:
     for seconds in PAUSES_S:
         try:
-            return send()
+            return ask()
         except EndpointError:
             pause(seconds)
-    return send()
+    return ask()
