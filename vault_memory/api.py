@@ -33,6 +33,7 @@ from vault_memory.services import (
     distilling,
     graph,
     learning,
+    longterm,
     memories,
     mistakes,
     profiles,
@@ -249,6 +250,7 @@ def validate_and_normalize(payload: Mapping[str, Any], vault: Vault | None = Non
     return record | {"token_data": pack_token_record(*texts, encoding)}
 
 
+persist_long_term = _vault_optional(longterm.persist_long_term)
 store_short_term = _vault_optional(shortterm.store_short_term)
 load_recent_context = _vault_optional(shortterm.load_recent_context)
 record_turn = _vault_optional(turns.record_turn)

@@ -7,8 +7,6 @@ killed process, not against a power cut: nothing waits for the disk.
 from __future__ import annotations
 
 import math
-import os
-import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -17,18 +15,14 @@ from typing import Any
 
 import apsw
 
-from vault_memory.adapters import git, private
 from vault_memory.adapters.shortterm.base import Change
-from vault_memory.core import layout
-from vault_memory.errors import Busy, Unwritable, UsageError
+from vault_memory.adapters.state import StateDatabase
+from vault_memory.errors import UsageError
 
 FILE = "short-term.db"
 VERSION = 1
-BUSY_TIMEOUT_S = 5.0
-_PAUSE_S = 0.005
-_BESIDE = ("-wal", "-shm", "-journal")
 # Small pages, and a log that is folded back after 16 of them: a session that changes 100,000 times stays small on disk.
-_PAGE_BYTES, _LOG_PAGES = 1_024, 16
+_SETTINGS = {"page_size": 1_024, "wal_autocheckpoint": 16, "synchronous": "off", "foreign_keys": True}
 _SCHEMA = """
 CREATE TABLE keys (key TEXT PRIMARY KEY, is_list INT NOT NULL, expires REAL NOT NULL) WITHOUT ROWID;
 CREATE INDEX keys_by_expiry ON keys (expires);
@@ -44,12 +38,6 @@ CREATE INDEX missed_by_key ON missed (key, number);
 """
 
 
-def _wait(tries: int) -> bool:
-    """What SQLite calls while another connection holds the lock: whether to try again."""
-    time.sleep(_PAUSE_S)
-    return tries * _PAUSE_S < BUSY_TIMEOUT_S
-
-
 class EmbeddedStore:
     """The `ShortTermStore` of the vault at `root`. `now` tells Unix seconds."""
 
@@ -57,12 +45,9 @@ class EmbeddedStore:
     degraded = ""
 
     def __init__(self, root: Path, now: Callable[[], float] = time.time) -> None:
-        self.path = root / layout.STATE_DIR / FILE
-        self._root = root
+        self._db = StateDatabase(root, FILE, VERSION, _SCHEMA, _SETTINGS, is_derived=True)
+        self.path = self._db.path
         self._now = now
-        self._lock = threading.RLock()
-        self._connection: apsw.Connection | None = None
-        self._made_by: tuple[int, int, int] | None = None
 
     def problem(self) -> str:
         return ""
@@ -123,15 +108,12 @@ class EmbeddedStore:
                 db.execute("DELETE FROM missed WHERE key = ?", (key,))
 
     def ttl_s(self, key: str) -> int | None:
-        with self._open() as db:
+        with self._db.open() as db:
             expires = self._kind(db, key, None)
         return None if expires is None else math.ceil(expires - self._now())
 
     def close(self) -> None:
-        with self._lock:
-            if self._connection:
-                self._connection.close()
-            self._connection = None
+        self._db.close()
 
     def miss(self, key: str, values: Sequence[str], ttl_s: int, most: int | None) -> None:
         """Note a write that another store has missed: `most` is that of `append`, None for `put`. Of a value only the
@@ -149,7 +131,7 @@ class EmbeddedStore:
 
     def has_missed(self) -> bool:
         """Whether another store has missed a write."""
-        with self._open() as db:
+        with self._db.open() as db:
             return db.execute("SELECT 1 FROM missed LIMIT 1").fetchone() is not None
 
     def make_up(self, write: Callable[[str, str, int, int | None], None]) -> None:
@@ -173,7 +155,7 @@ class EmbeddedStore:
             raise failed
 
     def _read(self, key: str, is_list: bool, sql: str, *values: Any) -> list[str]:
-        with self._open() as db:
+        with self._db.open() as db:
             if self._kind(db, key, is_list) is None:
                 return []
             rows: list[Any] = db.execute(sql, values).fetchall()
@@ -199,79 +181,5 @@ class EmbeddedStore:
 
     @contextmanager
     def _writing(self) -> Iterator[apsw.Connection]:
-        with self._open() as db, db:  # nested, it is a savepoint
+        with self._db.writing() as db:
             yield db
-
-    @contextmanager
-    def _open(self) -> Iterator[apsw.Connection]:
-        with self._lock:
-            try:
-                yield self._ready()
-            except (apsw.NotADBError, apsw.CorruptError) as error:
-                self.close()
-                for suffix in ("", *_BESIDE):
-                    Path(f"{self.path}{suffix}").unlink(missing_ok=True)
-                raise Busy(f"{self.path} was damaged and is made anew: try again") from error
-            except (apsw.BusyError, apsw.LockedError) as error:
-                raise Busy(f"{self.path} is held by another process: try again") from error
-            except (apsw.CantOpenError, apsw.ReadOnlyError, apsw.FullError, apsw.IOError) as error:
-                raise Unwritable(
-                    f"{self.path} cannot be used ({error}): check its folder and the free space"
-                ) from error
-
-    def _ready(self) -> apsw.Connection:
-        """The open connection, or a new one where the file was deleted or replaced, or this process was forked."""
-        made_by = self._identity()
-        if self._connection and made_by == self._made_by:
-            return self._connection
-        if self._made_by and self._made_by[0] == os.getpid():
-            self.close()
-        self._connection = self._connect()
-        self._made_by = self._identity()
-        return self._connection
-
-    def _identity(self) -> tuple[int, int, int] | None:
-        try:
-            status = os.lstat(self.path)
-        except OSError:
-            return None
-        return os.getpid(), status.st_dev, status.st_ino
-
-    def _connect(self) -> apsw.Connection:
-        for suffix in ("", *_BESIDE):
-            git.refuse_tracked(self._root, Path(f"{self.path}{suffix}"))
-        private.secure(self.path, [f"{self.path.name}{suffix}" for suffix in _BESIDE], self._root)
-        flags = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE | apsw.SQLITE_OPEN_NOFOLLOW
-        connection = apsw.Connection(os.path.join(os.path.realpath(self.path.parent), FILE), flags=flags)
-        try:
-            connection.set_busy_handler(_wait)
-            connection.transaction_mode = "IMMEDIATE"
-            connection.pragma("page_size", _PAGE_BYTES)
-            self._use_log(connection)
-            connection.pragma("synchronous", "off")
-            connection.pragma("wal_autocheckpoint", _LOG_PAGES)
-            connection.pragma("foreign_keys", True)
-            connection.pragma("secure_delete", True)
-            with connection:
-                if connection.pragma("user_version") != VERSION:
-                    for table in ("missed", "items", "keys"):
-                        connection.execute(f"DROP TABLE IF EXISTS {table}")
-                    connection.execute(_SCHEMA)
-                    connection.pragma("user_version", VERSION)
-        except BaseException:
-            connection.close()
-            raise
-        return connection
-
-    @staticmethod
-    def _use_log(connection: apsw.Connection) -> None:
-        """Switch to a write-ahead log, which needs the database alone; SQLite does not wait for that, so we do."""
-        until = time.monotonic() + BUSY_TIMEOUT_S
-        while True:
-            try:
-                connection.pragma("journal_mode", "wal")
-                return
-            except (apsw.BusyError, apsw.LockedError):
-                if time.monotonic() > until:
-                    raise
-                time.sleep(0.01)

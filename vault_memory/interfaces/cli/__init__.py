@@ -66,6 +66,7 @@ _COMMANDS: dict[str, tuple[str, str]] = {
     "export": ("copies", "Copy one user's files into a plain folder."),
     "backup": ("copies", "Write the whole vault into one file."),
     "restore": ("copies", "Bring back a file from git, or a whole vault from a backup."),
+    "longterm": ("longterm", "Send turns to your own PostgreSQL or Supabase."),
     "sync": ("copies", "Bring this vault and its remote to the same state."),
 }
 """Command → (its module in this package, its line in the list of commands)."""

@@ -20,6 +20,7 @@ from vault_memory.core.record_kinds import KIND_OF_PATH
 from vault_memory.errors import ForeignFile, HistoryError, VaultMemoryError
 from vault_memory.services.daemon import DaemonRecord, Outcome, is_running, outcomes, read_record
 from vault_memory.services.indexing import compare, held_deletions, spaces
+from vault_memory.services.longterm import long_term_problem
 from vault_memory.services.memories import Session, session
 from vault_memory.services.notes import file_of
 from vault_memory.services.person_edits import Withheld, withheld
@@ -162,7 +163,7 @@ def status(vault: Vault, user_id: str | None = None) -> Status:
         withheld=held_back,
         degraded=(
             *degraded,
-            *filter(None, [store_problem(vault)]),
+            *filter(None, [store_problem(vault), long_term_problem(vault)]),
             *refused,
             *(told(lambda: [*vault.refused_users(), *vault.no_users()]) if user_id is None else ()),
         ),

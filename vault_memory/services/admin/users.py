@@ -21,6 +21,7 @@ from vault_memory.errors import ForeignFile, HistoryError, TooLarge, UsageError,
 from vault_memory.services.admin.access import drop_user_token
 from vault_memory.services.indexing import reconcile
 from vault_memory.services.learning import rename_sessions
+from vault_memory.services.longterm import rename_waiting
 from vault_memory.services.memories import drop_deletions, rename_accesses
 from vault_memory.services.person_edits import commit_person_edits, withheld
 from vault_memory.services.shortterm import forget_history
@@ -108,9 +109,14 @@ def rename_user(vault: Vault, old: str, new: str) -> None:
         os.rename(vault.root / old_dir, vault.root / new_dir)
         vault.log_renaming(old, new)  # after the tokens: whoever was let in by one was so before this
         rename_redactions(vault, old, new)
-        for leave in (partial(rename_sessions, vault, old, new), partial(forget_history, vault, old)):
-            with suppress(VaultMemoryError):  # it expires
-                leave()
+        # What fails expires, or is sent under the id that the records had it by.
+        for follow in (
+            partial(rename_sessions, vault, old, new),
+            partial(forget_history, vault, old),
+            partial(rename_waiting, vault, old, new),
+        ):
+            with suppress(VaultMemoryError):
+                follow()
         rename_accesses(vault, old, new)
         for user_id in (old, new):
             drop_deletions(vault, user_id)

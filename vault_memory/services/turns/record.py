@@ -65,6 +65,7 @@ from vault_memory.errors import (
     UsageError,
     VaultMemoryError,
 )
+from vault_memory.services.longterm import note_for_long_term
 from vault_memory.services.memories import (
     NOTHING_KEPT,
     Kept,
@@ -216,6 +217,7 @@ def record_turn(
                 break
             user_id, as_of = vault.id_now(user_id, as_of)
             turn = replace(turn, user_id=user_id)
+        unsent = note_for_long_term(vault, json.loads(turn.line()))
         try:
             if learn:
                 until = time.monotonic() + WAIT_S
@@ -250,7 +252,7 @@ def record_turn(
         (
             *vault.config.waits(),
             *_degraded(index_is_wrong),
-            *filter(None, [_in_the_future(vault, turn), problem() if learn else None, noted]),
+            *filter(None, [_in_the_future(vault, turn), problem() if learn else None, noted, unsent]),
             *(f"the memory {each} had to go: {too_many(vault)}" for each in written.result.expired),
         ),
         user_id,
@@ -344,6 +346,8 @@ def _learn_from(vault: Vault, user_id: str, waiting: Sequence[_Marker], until: f
                 found = _turn_of(vault, user_id, marker)
                 # Its writer, or who learned from it later, may have been killed right after that.
                 untouched = _untouched(vault, user_id, marker)
+                if found:  # or before it waited for the long-term store, where one that waits already is the same
+                    note_for_long_term(vault, json.loads(found[1].line()))
                 if found and (untouched.exists() or not _is_learned(vault, *found[:2], marker)):
                     line, turn, is_reply = found
                     cache = ReadCache()
@@ -449,9 +453,9 @@ def add_reply(
         add_redactions(vault, user_id, redact.counts, as_of)
     if exit_code is None:
         return recorded
-    whole = journal.with_replies(turn.row, [*turn.replies, (0, json.loads(reply.line()))])
-    noted = note_kept_turn(vault, whole | {"user_id": user_id})
-    return replace(recorded, degraded=(noted,) if noted else ())
+    whole = journal.with_replies(turn.row, [*turn.replies, (0, json.loads(reply.line()))]) | {"user_id": user_id}
+    degraded = filter(None, [note_for_long_term(vault, whole), note_kept_turn(vault, whole)])
+    return replace(recorded, degraded=tuple(degraded))
 
 
 def _append_to_record(

@@ -15,6 +15,7 @@ from typing import Any
 from vault_memory.adapters import files
 from vault_memory.core import layout
 from vault_memory.core.notes import Reply, journal
+from vault_memory.services.longterm import note_for_long_term
 from vault_memory.services.notes import bring_back, newest_turns
 from vault_memory.services.redactor import Redactor
 from vault_memory.services.shortterm import note_kept_turn
@@ -60,12 +61,13 @@ def save_conversation(vault: Vault, user_id: str, user_message: str, assistant_m
     if counts:
         add_redactions(vault, user_id, counts, as_of)
     problem = index_problem(vault, [layout.user_dir(user_id) / _file(source)])
-    noted = note_kept_turn(vault, {**turn, "assistant_message": whole, "user_id": user_id})
+    kept = {**turn, "assistant_message": whole, "user_id": user_id}
+    noted = [note_for_long_term(vault, kept), note_kept_turn(vault, kept)]
     return Recorded(
         source,
         sources=(_file(source),),
         redactions=dict(counts),
-        degraded=(*([f"index: {problem}"] if problem else []), *filter(None, [noted])),
+        degraded=(*([f"index: {problem}"] if problem else []), *filter(None, noted)),
         user_id=user_id,
         as_of=as_of,
         is_complete=True,
