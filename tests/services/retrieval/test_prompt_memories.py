@@ -78,7 +78,7 @@ def test_one_of_another_skill_is_no_passage_either(vault: Vault, skill: str) -> 
     }
     for skill_id, text in told.items():
         store_memory(vault, "alice", text, "lesson", skill_id, ttl_days=None, force_save=True)
-    built = vault_memory.build_enhanced_prompt("alice", "How do I restart the staging server?", skill, vault=vault)
+    built = vault_memory.build_enhanced_prompt(vault, "alice", "How do I restart the staging server?", skill)
     (other,) = told.keys() - {skill}
     assert told[skill] in built.text and told[other] not in built.text
 
