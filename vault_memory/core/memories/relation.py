@@ -9,11 +9,10 @@ that has become its opposite, or a passive, turns the relation once more.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from vault_memory.core.text import tokens
+from vault_memory.core.text import lazily, tokens
 
 MAX_WORDS = 48
 """The order of longer texts is not compared: it takes as long as the cube of their words."""
@@ -83,9 +82,9 @@ _HAN = "\u3400-\u9fff"
 _LONGER = sorted(
     (word for word in {*_POLES, *_ORDINARY} if len(word) > 1 and tokens.is_han(word)), key=len, reverse=True
 )
-_WORD = re.compile(rf"{'|'.join(_LONGER)}|[{_HAN}]|[^\W_{_HAN}]+|[,;、，；&/+]")
-_PASSIVE = re.compile(r"\b(?:is|are|was|were|be|been|being)\s+(?:\w+\s+)?\w+\s+by\b")
-_COMMA = re.compile(r"[,;、，；&/+]")
+_WORD = lazily(rf"{'|'.join(_LONGER)}|[{_HAN}]|[^\W_{_HAN}]+|[,;、，；&/+]")
+_PASSIVE = lazily(r"\b(?:is|are|was|were|be|been|being)\s+(?:\w+\s+)?\w+\s+by\b")
+_COMMA = lazily(r"[,;、，；&/+]")
 
 
 def is_turned(one: str, other: str) -> bool:
