@@ -45,11 +45,13 @@ def _field(
     check: Callable[[Any], str | None] | None = None,
     sensitive: str = "",
     needs: tuple[str, ...] = (),
+    variable: str = "",
 ) -> Any:
     """One setting. `sensitive` says what its value brings about; `{field}` in it stands for another setting's value.
-    A setting counts as unset too while one of those that it `needs` waits for a yes."""
+    A setting counts as unset too while one of those that it `needs` waits for a yes. `variable` is another name of it
+    in the environment, weaker than the usual one."""
     rules = {"help": help, "choices": choices, "low": low, "high": high, "check": check}
-    rules |= {"sensitive": sensitive, "needs": needs}
+    rules |= {"sensitive": sensitive, "needs": needs, "variable": variable}
     if isinstance(default, (dict, list)):
         return dataclasses.field(default_factory=lambda: type(default)(default), metadata=rules)
     return dataclasses.field(default=default, metadata=rules)
@@ -111,10 +113,18 @@ def _doubt_all(values: Mapping[str, Any]) -> Mapping[str, str]:
 
 def _check_together(config: Config) -> list[str]:
     """What is wrong with settings that are valid one by one but not together."""
-    if config.embedding_kind != "http":
-        return []
-    needed = {"embedding.model": config.embedding_model, "embedding.endpoints": config.embedding_endpoints}
-    return [f"{key} must be set when embedding.kind is http" for key, value in needed.items() if not value]
+    needed: dict[str, dict[str, Any]] = {}
+    if config.embedding_kind == "http":
+        needed["embedding.kind is http"] = {
+            "embedding.model": config.embedding_model,
+            "embedding.endpoints": config.embedding_endpoints,
+        }
+    if config.longterm_enabled:
+        needed["longterm.enabled is true"] = {
+            "longterm.tables": config.longterm_tables,
+            "longterm.columns_map": config.longterm_columns_map,
+        }
+    return [f"{key} must be set when {why}" for why, keys in needed.items() for key, value in keys.items() if not value]
 
 
 @dataclass(frozen=True)
@@ -234,6 +244,57 @@ class Config:
         "stub",
         "a relation to an entity that is not there: stub makes it, without a type; refuse stores nothing",
         choices=("stub", "refuse"),
+    )
+
+    shortterm_redis_url: str = _field(
+        "",
+        "a Redis without a password that holds the last turns, too, such as redis://localhost:6379/0; with a password "
+        "set the environment variable REDIS_URL instead",
+        check=setting_checks.redis_url,
+        sensitive="turns are sent there, without secrets, and programs that read it read them",
+    )
+    shortterm_ttl_s: int = _field(
+        172_800,
+        "how long the last turn of a conversation stays at hand, in seconds",
+        low=1,
+        high=31_536_000,
+        variable="MEMORY_REDIS_TTL_SECONDS",
+    )
+
+    longterm_enabled: bool = _field(
+        False,
+        "send every turn to the tables of a PostgreSQL, such as Supabase's",
+        sensitive="turns are written to a database, without secrets: that of SUPABASE_DB_URL or longterm.url",
+        needs=("longterm_url", "longterm_tables", "longterm_columns_map"),
+    )
+    longterm_url: str = _field(
+        "",
+        "a PostgreSQL without a password, such as postgresql://me@localhost/app; with a password set the environment "
+        "variable SUPABASE_DB_URL instead",
+        check=setting_checks.database_url,
+        sensitive="turns are written there, without secrets, with what libpq knows of you: PGPASSWORD, ~/.pgpass",
+    )
+    longterm_tables: dict[str, str] = _field(
+        {},
+        "your table for conversations (every turn) and for memories (what was reflected on a turn), or one of them",
+        check=setting_checks.longterm_tables,
+        sensitive="turns are written to these tables, and rows of the same conversation and time are replaced there",
+        variable="MEMORY_TABLE_MAP",
+    )
+    longterm_columns_map: dict[str, str] = _field(
+        {},
+        "your column for each field; a field that is not here is not written, so no text is, unless you map it",
+        check=setting_checks.longterm_columns,
+        sensitive="these fields of turns are written to these columns",
+    )
+    longterm_batch_size: int = _field(
+        100, "turns that are sent at a time", low=1, high=5_000, variable="MEMORY_FLUSH_BATCH_SIZE"
+    )
+
+    tokens_encoding: str = _field(
+        "cl100k_base",
+        "the encoding of tiktoken's that turns texts into tokens; without tiktoken their bytes are the tokens",
+        variable="TOKENIZER_NAME",
     )
 
     schedule: dict[str, str] = _field(
@@ -393,9 +454,9 @@ class Config:
             else:
                 _take(values, problems, name, value, where)
         in_file = set(values)
-        for name in _FIELDS:
-            variable = ENV_PREFIX + name.upper()
-            if variable in environ:
+        for name, field in _FIELDS.items():
+            given = [each for each in (ENV_PREFIX + name.upper(), field.metadata["variable"]) if each in environ]
+            for variable in given[:1]:
                 _take(values, problems, name, _from_text(name, environ[variable]), f"environment variable {variable}")
                 in_file.discard(name)
         for name, value in flags.items():
@@ -455,6 +516,9 @@ _TABLES = (
     "archive",
     "memories",
     "graph",
+    "shortterm",
+    "longterm",
+    "tokens",
     "watch",
     "embedding",
     "search",
@@ -536,11 +600,22 @@ def _from_text(name: str, text: str) -> Any:
             return {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}[text.lower()]
         if kind in (int, float):
             return kind(text)
+        if get_origin(kind) is dict and text.lstrip().startswith("{") and (table := _json_object(text)) is not None:
+            return table
         if kind is not str:
             return reading.toml_table(f"value = {text}")["value"]
     except (KeyError, ValueError):
         pass
     return text
+
+
+def _json_object(text: str) -> dict[str, Any] | None:
+    """The object of a JSON text: programs write a table in a variable so; None for what is no JSON, as TOML's is."""
+    try:
+        value = reading.json_value(text)
+    except ValueError:
+        return None
+    return value if isinstance(value, dict) else None
 
 
 def _take(values: dict[str, Any], problems: list[str], name: str, value: Any, where: str) -> None:

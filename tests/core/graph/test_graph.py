@@ -109,6 +109,14 @@ def test_search_finds_every_place_and_orders_them() -> None:
 def test_search_knows_both_scripts_and_widths() -> None:
     found = graph(entity("資料庫"), entity("Ｒｅｄｉｓ"))
     assert found.search("资料")[0].name == "資料庫" and found.search("redi")[0].name == "Ｒｅｄｉｓ"
+    for name, query in (
+        ("Straße", "STRASSE"),
+        ("STRASSE", "straße"),
+        ("Café", "cafe"),
+        ("カフェ", "ｶﾌｪ"),
+        ("①②", "12"),
+    ):
+        assert [each.name for each in graph(entity(name)).search(query)] == [name]
 
 
 @given(

@@ -79,3 +79,33 @@ def test_the_picture_of_the_page_is_what_the_command_draws(cli: Cli) -> None:
     for line in adding:
         cli(*shlex.split(line)[1:])
     assert cli(*shlex.split(export)[1:]) == picture
+
+
+def test_marks_of_a_conflict_are_told_by_status_and_are_no_observations(cli: Cli) -> None:
+    """B2: what git leaves in an entity's note is nobody's observation; `status` and `graph show` name the lines."""
+    cli("graph", "add", "--user", "alice", "--type", "technology", "Redis", "--observation", "fast")
+    path = cli.folder / "memory/alice/entities/Redis.md"
+    text = path.read_text(encoding="utf-8")
+    block = "- fast\n<<<<<<< HEAD\n- small\n=======\n- restarted each night\n>>>>>>> origin/main\n"
+    path.write_text(text.replace("- fast\n", block), encoding="utf-8")
+    cli("reindex")
+    shown = cli.json("graph", "show", "--user", "alice", "Redis")
+    assert shown["observations"] == ["fast", "small", "restarted each night"]
+    first = path.read_text(encoding="utf-8").split("\n").index("<<<<<<< HEAD") + 1
+    assert [each for each in shown["problems"] if f"lines {first}-{first + 4} hold two texts" in each]
+    assert f"memory/alice/entities/Redis.md: lines {first}-{first + 4} hold two texts" in cli.run("status").stdout
+
+
+def test_what_a_terminal_would_obey_is_kept_by_no_record(cli: Cli) -> None:
+    """B2, B3: observations, mistakes and memories are cleaned in one way."""
+    words = "\x1b[31mred\x1b[0m\x07 alert\u202e"
+    cli("graph", "add", "--user", "alice", "--type", "technology", "Redis", "--observation", words)
+    cli("mistake", "add", "--user", "alice", words, "--correct", words)
+    cli("memory", "add", "--user", "alice", words, "--force")
+    notes = [
+        path.read_text(encoding="utf-8")
+        for folder in ("entities", "mistakes", "memories")
+        for path in (cli.folder / "memory/alice" / folder).rglob("*.md")
+    ]
+    assert len(notes) == 3 and all("red alert\n" in note for note in notes)
+    assert not [note for note in notes if re.search("[\x00-\x09\x0b-\x1f\u202e]", note)]

@@ -26,12 +26,14 @@ if TYPE_CHECKING:
         OBSERVATIONS,
         RELATIONS,
         decode,
+        described,
         encode,
         observation_item,
         relation_item,
         with_additions,
-        with_description,
+        with_descriptions,
         with_properties,
+        without_twins,
     )
 
 __all__ = [
@@ -49,6 +51,7 @@ __all__ = [
     "Part",
     "Relation",
     "decode",
+    "described",
     "disk_key",
     "drawing",
     "encode",
@@ -58,8 +61,9 @@ __all__ = [
     "observation_item",
     "relation_item",
     "with_additions",
-    "with_description",
+    "with_descriptions",
     "with_properties",
+    "without_twins",
 ]
 
 __getattr__ = lazy_exports(
@@ -79,6 +83,7 @@ __getattr__ = lazy_exports(
         "Part": "graph",
         "Relation": "entity",
         "decode": "note",
+        "described": "note",
         "disk_key": "names",
         "encode": "note",
         "file_stem": "names",
@@ -87,7 +92,8 @@ __getattr__ = lazy_exports(
         "observation_item": "note",
         "relation_item": "note",
         "with_additions": "note",
-        "with_description": "note",
+        "with_descriptions": "note",
         "with_properties": "note",
+        "without_twins": "note",
     },
 )

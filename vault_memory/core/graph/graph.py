@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from vault_memory.core.graph.entity import Entity, Line, Relation
 from vault_memory.core.graph.names import name_key, spaced
-from vault_memory.core.text import fold
+from vault_memory.core.text import tokens
 
 if TYPE_CHECKING:
     from networkx import Graph as Undirected
@@ -172,7 +172,7 @@ class Graph:
     def search(self, query: str) -> list[Entity]:
         """The entities with the query in a name, tag or observation, whatever its case, width and Chinese script; those
         that have it in their name first. Then those that have all its words, in any order. None is left out."""
-        wanted = fold(query).strip()
+        wanted = tokens.fold(query).strip()
         words = wanted.split()
         found = []
         for place, text in enumerate(self._texts):  # the entities are in the order of their names

@@ -9,6 +9,8 @@ from __future__ import annotations
 from typing import Literal
 
 from vault_memory.core.extraction import Clause, Lexicon, speaker
+from vault_memory.core.memorable.order import usual_order
+from vault_memory.core.memorable.whole import is_whole
 from vault_memory.core.memorable.wording import DO, read_saying
 from vault_memory.core.text import lazily
 
@@ -62,16 +64,17 @@ def kind_of(clause: Clause, goes_on: bool, lexicon: Lexicon) -> Kind | None:
 
     `goes_on`: the clause before states one, and its subject carries over.
     """
-    text = clause.text
+    text, (said, body) = clause.text, _body(clause, lexicon)
+    if body != said and speaker(body, lexicon) == "others":
+        return None
 
     def says(name: str) -> bool:
         return lexicon.words(f"memorable.{name}").search(text) is not None
 
     is_unreal = clause.is_hypothetical and not says("own.granted")
     asks = clause.asks_to_know and not says("own.embedded")
-    body = text[opening(text, lexicon) :]
     is_mine = _is_of_mine(body, lexicon)
-    if is_unreal or asks or clause.is_sarcastic or says("own.trouble") or _is_of_others(clause, body, is_mine, lexicon):
+    if is_unreal or asks or clause.is_sarcastic or says("own.trouble") or _is_of_others(clause, said, is_mine, lexicon):
         return None
     is_passing, was = says("own.passing"), says("own.past")
     if not was and not says("decision.small") and _states("decision", body, goes_on, lexicon):
@@ -87,6 +90,18 @@ def kind_of(clause: Clause, goes_on: bool, lexicon: Lexicon) -> Kind | None:
     if is_mine or _is_fact(body, goes_on, lexicon) or (opens and not clause.is_past and _is_statement(body, lexicon)):
         return "fact"
     return _of_life(body, lexicon) if clause.is_first_person and not clause.is_past else None
+
+
+def stands_alone(clause: Clause, lexicon: Lexicon) -> bool:
+    """Whether a clause that states something can be understood without the one before, or says that the next one is
+    its matter."""
+    return announces(clause.text, lexicon) or is_whole(_body(clause, lexicon)[1])
+
+
+def _body(clause: Clause, lexicon: Lexicon) -> tuple[str, str]:
+    """The clause without what opens it, as it is said and in the usual order of its words."""
+    said = clause.text[opening(clause.text, lexicon) :]
+    return said, usual_order(said)
 
 
 def announces(text: str, lexicon: Lexicon) -> bool:

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from vault_memory.core.memories import categories
+from vault_memory.core.text import fold
 
 _WORD = re.compile(r"[a-z0-9~]+(?:[-'.+#][a-z0-9]+)*[+#]*|[\u3400-\u9fff]+|[^\W_]+|[-+/%<>=]+")
 _IS_TO = re.compile(r"^to [a-z]+")
@@ -37,6 +38,23 @@ class Thing:
     def is_beginning_of(self, other: Thing) -> bool:
         """Whether the other is the same, or says more of it."""
         return _are_same(self.words, other.words[: len(self.words)])
+
+    def is_within(self, other: Thing) -> bool:
+        """Whether each of its words is one of the other's."""
+        return all(any(word & each for each in other.words) for word in self.words)
+
+
+def is_named_in(subject: str, text: str) -> bool:
+    """Whether a text names each word of a subject, in either language where a category has it."""
+    thing = read_thing(fold(subject), ())
+    folded = fold(text)
+    held = {name for _, _, names, _ in categories.load().named(folded) for name in names}
+    held |= {_one_form(word) for word in _WORD.findall(folded)}
+    return thing is not None and all(any(_is_held(name, held, folded) for name in names) for names in thing.words)
+
+
+def _is_held(name: str, held: set[str], text: str) -> bool:
+    return name in held or (not name.isascii() and name in text)
 
 
 def read_thing(text: str, articles: Sequence[str]) -> Thing | None:

@@ -8,7 +8,7 @@ from itertools import groupby
 
 from vault_memory.core.extraction import Clause, HeardTurn, Lexicon, load_lexicon, read_turn
 from vault_memory.core.memorable.forgetting import asks_to_forget
-from vault_memory.core.memorable.kinds import Kind, announces, kind_of, opening
+from vault_memory.core.memorable.kinds import Kind, announces, kind_of, opening, stands_alone
 from vault_memory.core.privacy import is_private, names_a_contact, redact, secrets
 from vault_memory.core.text import one_line
 
@@ -125,12 +125,14 @@ def _runs(sentence: list[Clause], lexicon: Lexicon) -> Iterator[tuple[Kind, Clau
     is_announced = False  # its matter is still to come
     for clause in sentence:
         kind = kind_of(clause, run is not None, lexicon)
-        if run and (kind == run[0] or (is_announced and not clause.asks_to_know) or _continues(clause, kind, lexicon)):
+        is_alone = kind is not None and stands_alone(clause, lexicon)
+        is_next = kind == run[0] or (is_announced and not clause.asks_to_know) if run else False
+        if run and (is_next or (kind and not is_alone) or _continues(clause, kind, lexicon)):
             run, is_announced = (run[0], run[1], clause), False
             continue
         if run and not is_announced:
             yield run
-        run = (kind, clause, clause) if kind else None
+        run = (kind, clause, clause) if kind and is_alone else None
         is_announced = kind == "decision" and announces(clause.text, lexicon)
     if run and not is_announced:
         yield run

@@ -1,18 +1,20 @@
 """Merge three states of a file: what both sides began with, ours, and theirs. Nobody's words are lost.
 
 Where the sides changed different things there is nothing to decide: a profile is merged by key (`profile_merge`), a
-journal by entry (`journal_merge`), a note by property and line (`property_merge`), all other files by line
-(`line_merge`).
+journal by entry (`journal_merge`), a learner's profile by topic (`learning_merge`), a note by property and line
+(`property_merge`), all other files by line (`line_merge`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Set
+from dataclasses import replace
 from pathlib import PurePosixPath
 
-from vault_memory.core import layout
+from vault_memory.core import graph, layout
 from vault_memory.core.merging import property_merge
 from vault_memory.core.merging.journal_merge import carry_entries, lead_of, merge_journal
+from vault_memory.core.merging.learning_merge import merge_learning
 from vault_memory.core.merging.line_merge import (
     Merged,
     Newer,
@@ -63,7 +65,10 @@ def merge_file(
         return merge_profile(old, one, other, newer)
     if kind in entries.KINDS:
         return merge_journal(old, one, other)
-    return property_merge.merge_note(old, one, other, newer, has_uses=kind in RECORDS)
+    if kind == "learning":
+        return merge_learning(old, one, other, newer)
+    merged = property_merge.merge_note(old, one, other, newer, has_uses=kind in RECORDS)
+    return replace(merged, text=graph.without_twins(merged.text, one, other)) if kind == "entity" else merged
 
 
 def with_entries_of(other: bytes, text: bytes) -> bytes:

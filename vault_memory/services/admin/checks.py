@@ -36,6 +36,7 @@ from vault_memory.services.admin.users import remove_left_over
 from vault_memory.services.daemon import JOBS, is_running, read_record
 from vault_memory.services.indexing import embed, rebuild, reconcile
 from vault_memory.services.profiles import evidence_sources
+from vault_memory.services.shortterm import store_place, store_problem
 from vault_memory.services.sync import install_merge_driver, merge_driver_installed, private_in_git, waiting_addresses
 from vault_memory.services.vault import Vault
 
@@ -318,6 +319,12 @@ def _repair_leftovers(vault: Vault) -> None:
         remove_left_over(vault, name)
 
 
+def _stores(vault: Vault) -> CheckResult:
+    if problem := store_problem(vault):
+        return problem, "docs/stores.md says what to do for each message"
+    return f"short-term store: {store_place(vault)}", ""
+
+
 CHECKS = (
     Check("vault", _vault, repair=complete_vault),
     Check("settings", _settings),
@@ -337,6 +344,7 @@ CHECKS = (
     Check("profiles", _profiles),
     Check("evidence", _evidence),
     Check("sizes", _sizes),
+    Check("stores", _stores),
     Check("watching", _watching),
     Check("leftovers", _leftovers, repair=_repair_leftovers),
 )

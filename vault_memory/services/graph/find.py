@@ -43,7 +43,7 @@ class EntityView:
 
 
 def search_entities(vault: Vault, user_id: str, query: str, limit: int | None = None) -> FoundEntities:
-    """The entities with the query in a name, an observation or a tag, whatever its case, width or Chinese script
+    """The entities with the query in a name, an observation or a tag, whatever its case, width, accents or script
     ("aut" finds "auth"), the best first; then those that have all its words. An empty query finds all. At most `limit`
     (None: all). Raises `NotFound` for an unknown user, `UsageError` for a limit below 1."""
     if limit is not None and limit < 1:

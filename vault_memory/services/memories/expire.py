@@ -1,5 +1,6 @@
 """Memories that have expired go to `archive/memories/`, where only a search of the history finds them; and of more than
-a user may have those that matter least expire."""
+a user may have those that matter least expire. What is for good, or a person's own, goes only where whoever stores
+another one is told."""
 
 from __future__ import annotations
 
@@ -7,10 +8,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import PurePosixPath
 
+from vault_memory.adapters.git import bytes_of
 from vault_memory.adapters.history import ASSISTANT, Draft, FileChange
 from vault_memory.adapters.index import MemoryRow
 from vault_memory.core import layout, memories, trailers
 from vault_memory.errors import Busy, IndexUnusable, UsageError
+from vault_memory.services.memories.accesses import accesses
 from vault_memory.services.memories.files import MemoryFile, memory_rows, read_memory
 from vault_memory.services.vault import Vault
 from vault_memory.services.write import Plan, write
@@ -18,17 +21,15 @@ from vault_memory.services.write import Plan, write
 MAX_NAMED = 20
 """So many memories are named in the message of a commit that archives them."""
 
-MAX_AT_ONCE = 100
-"""So many expire for one that is stored; where somebody has lowered the capacity the job moves the rest."""
-
 
 def expire_memories(vault: Vault, user_id: str) -> tuple[str, ...]:
     """Move the user's expired memories into the archive, and of more than `memories.capacity` active ones those that
-    matter least; return their ids. Raises `NotFound` for an unknown user, and what `write` raises."""
+    matter least among those with a time; return their ids. Raises `NotFound` for an unknown user, and what `write`
+    raises."""
     rows = memory_rows(vault, user_id)
     now = vault.now().timestamp()
     due = [row for row in rows if _is_due(row, now)]
-    over = vault.index(user_id).memories_over(now, vault.config.memories_capacity, len(rows))
+    over = _least(vault, user_id, vault.config.memories_capacity, len(rows), (), is_told=False)
     if not due and not over:
         return ()
 
@@ -36,7 +37,7 @@ def expire_memories(vault: Vault, user_id: str) -> tuple[str, ...]:
         drafts: list[Draft] = []
         moved: list[str] = []
         for rows, why in ((due, "expired"), (over, too_many(vault))):
-            made, ids = _moving(vault, user_id, rows, why, is_forced=rows is over)
+            made, ids = _moving(vault, user_id, rows, why, (), is_forced=rows is over)
             drafts += made
             moved += ids
         return Plan(tuple(moved), drafts)
@@ -45,17 +46,52 @@ def expire_memories(vault: Vault, user_id: str) -> tuple[str, ...]:
     return write(vault, user_id, paths, decide).result
 
 
-def overflow_drafts(vault: Vault, user_id: str, more: int) -> tuple[list[Draft], tuple[str, ...]]:
-    """The commit that lets expire what is too much when a user gets so many `more` memories, and the ids of these
-    memories. None where that cannot be told now: the job does it later. The caller holds the user's lock."""
-    if not more or not vault.is_user(user_id):
+def overflow_drafts(
+    vault: Vault, user_id: str, notes: Sequence[FileChange], *, is_told: bool
+) -> tuple[list[Draft], tuple[str, ...]]:
+    """The commit that lets expire what is too much when a user gets the memories in these new `notes`, one for each
+    of them at most, and the ids of those that go. That may be new ones themselves: their notes go to the archive as
+    soon as they are written. Unless whoever stores them `is_told`, only such go as have a time and were not
+    written by a person. None where that cannot be told now: the job does it later. The caller holds the user's lock."""
+    if not notes or not vault.is_user(user_id):
         return [], ()
-    most = vault.config.memories_capacity - more
+    new = [_coming(user_id, note) for note in notes]
     try:
-        least = vault.index(user_id).memories_over(vault.now().timestamp(), most, MAX_AT_ONCE)
+        least = _least(vault, user_id, vault.config.memories_capacity - len(new), len(new), new, is_told=is_told)
     except (Busy, IndexUnusable):  # a memory is stored all the same
         return [], ()
-    return _moving(vault, user_id, least, too_many(vault), is_forced=True)
+    return _moving(vault, user_id, least, too_many(vault), new, is_forced=True)
+
+
+def _least(
+    vault: Vault, user_id: str, most: int, limit: int, new: Sequence[MemoryFile], *, is_told: bool
+) -> list[MemoryRow]:
+    """Of more than `most` active memories those too many, at most `limit`, that matter least among them and the `new`
+    ones: the least important, of these the least recalled, of these the oldest."""
+    used = accesses(vault, user_id)  # recalls of today, which no note has yet
+    at = vault.now().timestamp()
+    count, rows = vault.index(user_id).memories_over(at, most, limit, len(used), passing=not is_told)
+    known = {row.source for row in rows}
+    also = [_row(each) for each in new if each.source not in known and (is_told or each.memory.expires_at)]
+    return sorted(
+        [*rows, *also], key=lambda row: (row.importance, row.used + used.get(row.memory_id, 0), row.created, row.source)
+    )[:count]
+
+
+def _coming(user_id: str, note: FileChange) -> MemoryFile:
+    """The memory in a note that is about to be written."""
+    stored = bytes_of(note.new) or b""
+    return MemoryFile(
+        str(note.path.relative_to(layout.user_dir(user_id))), stored, memories.decode(stored.decode(), note.path.stem)
+    )
+
+
+def _row(file: MemoryFile) -> MemoryRow:
+    """A new memory as the index will know it."""
+    memory = file.memory
+    created, expires = (each.timestamp() if each else None for each in (memory.created_at, memory.expires_at))
+    own = (memory.id, memory.type, memory.title, memory.importance)
+    return MemoryRow(file.source, *own, created or 0.0, expires, expires, memory.access_count)
 
 
 def too_many(vault: Vault) -> str:
@@ -69,7 +105,7 @@ def _is_due(row: MemoryRow, now: float) -> bool:
 
 
 def _moving(
-    vault: Vault, user_id: str, rows: Sequence[MemoryRow], why: str, *, is_forced: bool
+    vault: Vault, user_id: str, rows: Sequence[MemoryRow], why: str, new: Sequence[MemoryFile], *, is_forced: bool
 ) -> tuple[list[Draft], tuple[str, ...]]:
     """The commit that moves memories into the archive, and their ids; of those that somebody has given more time
     meanwhile none, unless it `is_forced`: then they expire now. A note that is in no commit stays: it may be withheld
@@ -77,12 +113,13 @@ def _moving(
     changes: list[FileChange] = []
     moved: list[MemoryFile] = []
     now, folder = vault.now(), layout.user_dir(user_id)
+    coming = {file.source: file for file in new}
     for row in rows:
-        file = read_memory(vault, user_id, row.source)
+        file = coming.get(row.source) or read_memory(vault, user_id, row.source)
         is_expired = file is not None and file.memory.expires_at is not None and file.memory.expires_at <= now
         if file is None or not (is_expired or is_forced):
             continue
-        if not vault.history.is_kept(folder / file.source, file.stored):
+        if file.source not in coming and not vault.history.is_kept(folder / file.source, file.stored):
             continue
         stored = file.stored if is_expired else _expired_now(vault, file)
         changes.append(FileChange(folder / file.source, file.stored, None))
