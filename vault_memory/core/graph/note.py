@@ -204,7 +204,7 @@ def without_twins(text: str, *sides: str) -> str:
     above = len(lines) - len(_lines(note.parse(text).body))
     for item, key in _told(text):
         told[key] += 1
-        if told[key] > most[key]:
+        if told[key] > most[key] > 0:  # what stands in neither side is nobody's twin
             lines[above + item.first : above + item.end] = [""] * (item.end - item.first)
     return "".join(lines)
 

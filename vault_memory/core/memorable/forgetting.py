@@ -60,8 +60,10 @@ class Forget:
         """How well a memory with this content is what is to be forgotten: 2 if it says just that, 1 if it says that and
         more, or is about it, 0 if it is something else."""
         if self.is_said:
-            says = 2 if same(content, self.what) else says_as_much(content, self.what)
-            return max(says, int(is_carried(self.what, content)))
+            if same(content, self.what):
+                return 2
+            is_read = _states(self.what) and _states(content)
+            return says_as_much(content, self.what) or int(not is_read and is_carried(self.what, content))
         if self.is_sure:
             return int(is_named_in(self.what, content))
         return 2 if is_all_about(content, self.what) else 0
@@ -153,8 +155,12 @@ def _read(request: _Request, lexicon: Lexicon, *, is_all: bool) -> Forget | None
 
 
 def _says_enough(text: str, at: int) -> bool:
-    """Whether a statement, behind its «I», says something: not «I asked»."""
-    return len(tokens.query_terms(text[at:]).search_terms) > 1 or _states(text)
+    """Whether a statement, behind its «I», says something: 我喝酒, but not «I asked»."""
+    said = read_saying(text)
+    is_named = said is not None and (said.relation != DO or bool(said.thing.kinds))
+    return (
+        is_named or len(_HAN.findall(text[at:])) >= MIN_HAN_CHARS or len(tokens.query_terms(text[at:]).search_terms) > 1
+    )
 
 
 def _states(text: str) -> bool:

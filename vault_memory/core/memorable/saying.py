@@ -76,7 +76,8 @@ def says_as_much(content: str, words: str) -> int:
         return 0
     is_like = (asked.subject, asked.relation, asked.is_so) == (said.subject, said.relation, said.is_so)
     is_then = all(any(day in other for other in said.when) for day in asked.when)
-    return int(is_like and is_then and asked.thing.is_within(said.thing))
+    is_it = asked.thing.is_beginning_of(said.thing) if asked.relation == LIVE else said.thing.is_kind_of(asked.thing)
+    return int(is_like and is_then and is_it)
 
 
 def is_all_about(content: str, subject: str) -> bool:

@@ -68,7 +68,9 @@ def merge_file(
     if kind == "learning":
         return merge_learning(old, one, other, newer)
     merged = property_merge.merge_note(old, one, other, newer, has_uses=kind in RECORDS)
-    return replace(merged, text=graph.without_twins(merged.text, one, other)) if kind == "entity" else merged
+    if kind == "entity" and not merged.conflicts:  # between marks each side's lines stay as they are
+        return replace(merged, text=graph.without_twins(merged.text, one, other))
+    return merged
 
 
 def with_entries_of(other: bytes, text: bytes) -> bytes:
