@@ -131,3 +131,17 @@ def test_a_sort_of_a_thing_is_that(memory: str, said: str) -> None:
 )
 def test_what_is_to_be_forgotten_is_not_kept(said: str) -> None:
     assert to_forget(said) and not memorable(said, "")
+
+
+@pytest.mark.parametrize(
+    ("memory", "said"),
+    [
+        ("My cat is called Nimbus", "Forget everything about my cat."),
+        ("我家有隻柴犬", "關於我柴犬的事請忘記"),
+        ("我每週練瑜伽", "有關我瑜伽的記錄請清除"),
+        ("We decided to use RabbitMQ for the queue", "Forget our decision to use RabbitMQ"),
+    ],
+)
+def test_a_thing_of_the_person_is_enough(memory: str, said: str) -> None:
+    assert goes(memory, said)
+    assert not goes("I like the old plan", "Forget everything about the old plan, we start again")

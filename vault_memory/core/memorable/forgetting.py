@@ -141,7 +141,10 @@ def _read(request: _Request, lexicon: Lexicon, *, is_all: bool) -> Forget | None
         marks |= {name for name, found in around.groupdict().items() if found}
         text = text[: around.start()] + text[around.end() :]
     text = _ME.sub("i ", text.strip())
-    if states := _STATES.match(text):
+    states = _STATES.match(text)
+    if states and marks and _is_a_thing(text, text[states.end() :]):  # 關於我柴犬的事
+        return Forget(text[states.end() :].strip())
+    if states:
         is_meant = request.is_of_memory or bool(marks)
         return Forget(text, is_said=True) if is_meant and _says_enough(text, states.end()) else None
     subject = _ARTICLE.sub("", _OWN.sub("", text)).strip()
@@ -161,6 +164,12 @@ def _says_enough(text: str, at: int) -> bool:
     return (
         is_named or len(_HAN.findall(text[at:])) >= MIN_HAN_CHARS or len(tokens.query_terms(text[at:]).search_terms) > 1
     )
+
+
+def _is_a_thing(text: str, named: str) -> bool:
+    """Whether a statement says nothing of a thing, and only names it."""
+    said = read_saying(text)
+    return said is not None and said.relation == DO and any(named.strip() in word for word in said.thing.words)
 
 
 def _states(text: str) -> bool:
