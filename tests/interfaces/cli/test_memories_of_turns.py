@@ -138,4 +138,4 @@ def test_a_liked_language_is_a_memory_and_no_order(cli: Cli) -> None:
     profile = cli.folder / "memory/alice/USER.md"
     assert not profile.exists() or "pt" not in profile.read_text("utf-8")
     cli("turn", "--user", "alice", "--message", "Answer in Portuguese from now on")
-    assert "：pt" in profile.read_text("utf-8")
+    assert "Language: pt\n" in profile.read_text("utf-8")
