@@ -123,7 +123,7 @@ def keep_said(
         return alive
     notes = [FileChange(_path(user_id, memory), None, memories.encode(memory).encode()) for memory in new.values()]
     # Too many is one for the next turn, where some go anyway: it may be the same one.
-    over, expired = overflow_drafts(vault, user_id, [] if successions else notes, is_told=False)
+    over, expired, _ = overflow_drafts(vault, user_id, [] if successions else notes, is_told=False)
     verb = "replace" if successions and len(new) == 1 else "add"
     message = _message(user_id, verb, list(new.values()), source)
     drafts = (Draft(message, ASSISTANT, (*notes, *successions.values())), *over)
