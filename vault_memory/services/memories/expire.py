@@ -64,9 +64,7 @@ def overflow_drafts(vault: Vault, user_id: str, notes: Sequence[FileChange], *, 
         return Overflow()
     new = [_coming(user_id, note) for note in notes]
     try:
-        count, least = _least(
-            vault, user_id, vault.config.memories_capacity - len(new), len(new), new, is_told=is_told
-        )
+        count, least = _least(vault, user_id, vault.config.memories_capacity - len(new), len(new), new, is_told=is_told)
     except (Busy, IndexUnusable):  # a memory is stored all the same
         return Overflow()
     drafts, gone = _moving(vault, user_id, least, too_many(vault), new, is_forced=True)
@@ -79,8 +77,8 @@ def _why_fewer(vault: Vault, missing: int) -> str:
         return ""
     count = "1 memory is" if missing == 1 else f"{missing:,} memories are"
     return (
-        f"{count} {too_many(vault)}, and stay: the notes that could go are in no commit yet, and `vault-memory commit` "
-        "commits them"
+        f"{count} {too_many(vault)}: what matters less is in notes with edits that are in no commit yet; once they are "
+        "committed, by the background service or by you, the next new memory takes the place of one"
     )
 
 

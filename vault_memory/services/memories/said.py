@@ -81,7 +81,7 @@ def keep_said(
 
     What the profile has is not kept twice: what is `known` there, in the person's words or as a note. What a memory
     says already, in other words too, lets that one live on; what contradicts it takes its place. Secrets and private
-    facts stay out. One commit for all. The caller holds the user's lock, and writes.
+    facts stay out. What only ends something is kept where a memory says that. One commit for all. The caller holds the user's lock, and writes.
     """
     now = vault.now().astimezone(vault.config.zone())
     at = min(said_at, now.astimezone(said_at.tzinfo))
@@ -105,6 +105,8 @@ def keep_said(
                 again[known_as.source] = Kept(
                     known_as.memory.id, known_as.memory.type, known_as.memory.content, "reinforced"
                 )
+        elif each.is_only_a_change and not gone:
+            pass  # nothing is known that it ends
         elif any(_last_said(old.memory) > at for old in gone):
             pass  # a turn that comes late: what was said since then holds
         elif any(

@@ -334,7 +334,8 @@ def _write(
     is_told: bool,
 ) -> Written[Overflow | None]:
     """Commit the note of a new memory, that of what was said if the new one is a merge with it, and which memory takes
-    the `old` one's place. The result is which memories had to go (`is_told`: whoever stores it reads that); None, and nothing is written, if the verdict is another one when the user's lock is held."""
+    the `old` one's place. The result is which memories had to go (`is_told`: whoever stores it reads that); None, and
+    nothing is written, if the verdict is another one when the user's lock is held."""
     folder = layout.user_dir(user_id)
     notes = {folder / memories.source_of(each): _note(folder, each) for each in (new, said) if each}
     verb = "merge" if said else "replace" if old else "add"
