@@ -80,8 +80,9 @@ def keep_said(
     zone. They live from now on.
 
     What the profile has is not kept twice: what is `known` there, in the person's words or as a note. What a memory
-    says already, in other words too, lets that one live on; what contradicts it takes its place. Secrets and private
-    facts stay out. What only ends something is kept where a memory says that. One commit for all. The caller holds the user's lock, and writes.
+    says already, in other words too, lets that one live on; what contradicts it takes its place. What only ends
+    something is kept where a memory says that. Secrets and private facts stay out. One commit for all. The caller
+    holds the user's lock, and writes.
     """
     now = vault.now().astimezone(vault.config.zone())
     at = min(said_at, now.astimezone(said_at.tzinfo))
