@@ -16,6 +16,7 @@ from vault_memory.core.memorable.things import Thing
 from vault_memory.core.memorable.wording import (
     DO,
     FAVOURITE,
+    LIKE,
     LIVE,
     MAX_CHARS,
     WORK,
@@ -64,6 +65,21 @@ def compared(new: str, old: str) -> Verdict:
         if verdict != "other" and (at == 0 or each.is_so != second.is_so):
             return verdict
     return "replaces" if any(_is_left(thing, second, said.leaves) for thing in said.left) else "other"
+
+
+def change_in(text: str) -> Literal["preference", "fact"] | None:
+    """Of what kind the memories are whose place a text may take, although it need be none itself: it says what is left
+    behind, what is so no longer, or what the favourite of a kind is. None for any other text."""
+    said = read_saying(text)
+    if said and (said.relation == FAVOURITE or (said.is_new and not said.is_so)):
+        return "preference" if said.relation in (FAVOURITE, LIKE) else "fact"
+    return "fact" if left_behind(text, is_new=False) else None
+
+
+def goes_on(text: str) -> bool:
+    """Whether a text says what is so from now on: 改開特斯拉."""
+    said = read_saying(text)
+    return said is not None and said.is_new and said.is_so
 
 
 def says_as_much(content: str, words: str) -> int:
