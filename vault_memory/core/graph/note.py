@@ -76,7 +76,7 @@ def decode(text: str, source: str) -> Entity:
     is_own = bool(named) and is_stem_of(stem, named)
     name = named if is_own else stem
     aliases = _names(meta.get("aliases", meta.get("alias")))
-    others = dict.fromkeys([*aliases, *([] if is_own else [stem]), *([named] if named else []), stem])
+    others = dict.fromkeys([*aliases, *([named] if named else [])])
     kind = meta.get("type")
     if kind not in (None, "", *TYPES):
         problems.append(f"type: {str(kind)[:40]!r} is not one of {', '.join(TYPES)}")
