@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -14,6 +15,8 @@ TIMEOUT_S = 0.5
 """How long a command may take: a chat waits for it."""
 _PAGE = 500
 _SCHEMES = ("redis", "rediss", "unix")
+_TEXT_OPTION = re.compile(r"host|path|username|password|client_name|protocol|ssl_\w+")
+"""An option of a URL that may stay a text: redis-py takes any name, and fails later at one whose value is none."""
 
 
 class RedisStore:
@@ -34,16 +37,19 @@ class RedisStore:
             raise ConfigError("REDIS_URL must begin with redis://, rediss:// or unix://")
         self._where = f"Redis at {parts.path if parts.scheme == 'unix' else parts.hostname or 'localhost'}"
         try:
-            self._client: Any = redis.Redis.from_url(
-                url,
-                decode_responses=True,
-                encoding_errors="replace",
-                socket_timeout=TIMEOUT_S,
-                socket_connect_timeout=TIMEOUT_S,
-                retry=redis.retry.Retry(redis.backoff.NoBackoff(), 0),
-            )
-        except ValueError as error:  # its words would show the password
-            raise ConfigError("REDIS_URL is wrong: it must be like redis://:password@host:6379/0") from error
+            options: dict[str, Any] = redis.connection.parse_url(url)  # type: ignore[no-untyped-call]
+            if not all(_TEXT_OPTION.fullmatch(name) for name, value in options.items() if isinstance(value, str)):
+                raise ValueError("an option that redis-py does not read")
+            options |= {"decode_responses": True, "encoding_errors": "replace"}
+            options |= {"socket_timeout": TIMEOUT_S, "socket_connect_timeout": TIMEOUT_S}
+            pool = redis.ConnectionPool(**options, retry=redis.retry.Retry(redis.backoff.NoBackoff(), 0))
+            pool.make_connection()  # which reads the options; else the first command would
+            self._client: Any = redis.Redis.from_pool(pool)
+        except Exception:  # redis-py raises any of many for an option; its words would show the password
+            raise ConfigError(
+                "REDIS_URL is wrong: it must be like redis://:password@host:6379/0, and what is after a ? is an option "
+                "that redis-py knows for such an address"
+            ) from None
 
     def problem(self) -> str:
         try:
@@ -156,7 +162,9 @@ class RedisStore:
             (errors.OutOfMemoryError, "its memory is full: see maxmemory in docs/stores.md"),
             (errors.BusyLoadingError, "it is loading its data: it will answer soon"),
             (errors.TimeoutError, f"no answer within {TIMEOUT_S} s: is it running, and near?"),
+            (errors.InvalidResponse, "what answers there is no Redis: correct host and port in REDIS_URL"),
             (errors.ConnectionError, "it cannot be reached: is it running?"),
+            (errors.ResponseError, "it refuses this command: is it a Redis, of version 6.0.6 or later?"),
         )
         try:
             yield
@@ -167,4 +175,6 @@ class RedisStore:
             told = next((text for kind, text in why if isinstance(error, kind)), type(error).__name__)
             if said.startswith(("NOAUTH", "WRONGPASS", "invalid username-password")):
                 told = why[0][1]
+            if said.startswith(("DB index is out of range", "invalid DB index")):
+                told = "it has no database of that number: correct the one at the end of REDIS_URL"
             raise EndpointError(f"{self._where}: {told}") from error
