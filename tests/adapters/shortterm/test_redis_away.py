@@ -143,10 +143,16 @@ def test_an_address_without_its_database_or_without_a_redis_is_named_in_words(se
     "option",
     ["family=6", "ssl_cert_reqs=none", "foo=1", "retry=x", "socket_type=x", "encoding=x", "connection_class=x"],
 )
-def test_an_option_that_redis_py_does_not_know_is_a_wrong_url(option: str) -> None:
+def test_an_option_that_redis_py_does_not_know_is_a_wrong_url(option: str, tmp_path: Path) -> None:
+    """A8: it is told, and the embedded store serves meanwhile, as while Redis is away."""
+    wrong = RedisStore(f"redis://:hidden@127.0.0.1:1/0?{option}")
     with pytest.raises(ConfigError, match="REDIS_URL is wrong") as caught:
-        RedisStore(f"redis://:hidden@127.0.0.1:1/0?{option}")
+        wrong.get("a")
     assert "hidden" not in str(caught.value)
+    store = MirroredStore(wrong, EmbeddedStore(tmp_path))
+    store.put("a", "x", 60)
+    assert store.get("a") == "x" and "REDIS_URL is wrong" in store.degraded == store.problem()
+    store.close()
 
 
 def test_an_option_that_redis_py_knows_is_taken(server: RedisServer) -> None:

@@ -17,6 +17,7 @@ from vault_memory.errors import UsageError
 from vault_memory.services.admin import doctor, rename_user, status, to_trust, trust
 from vault_memory.services.admin.checks import CHECKS
 from vault_memory.services.admin.doctor import Finding
+from vault_memory.services.learning import update_session
 from vault_memory.services.turns import add_reply, record_turn, save_conversation
 from vault_memory.services.vault import Vault, open_vault
 
@@ -86,6 +87,8 @@ def test_a_wrong_setting_of_a_store_loses_no_turn(vault: Vault, variable: str, v
     assert done.source and any(named in line for line in done.degraded)
     assert any(named in line for line in status(wrong).degraded)
     assert any(named in found.message and not found.ok for found in doctor(wrong))
+    assert (vault_memory.load_recent_context(wrong, "c1") or {})["user_msg"] == "hello"
+    assert update_session(wrong, "alice", "s1", "quiz").recent_intents == ("quiz",)
     assert wrong.config.shortterm_ttl_s == 172_800 and not wrong.config.longterm_enabled
     assert "hidden" not in str(done.degraded)
     if variable == "MEMORY_TABLE_MAP":

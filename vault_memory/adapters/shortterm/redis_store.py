@@ -20,23 +20,32 @@ _TEXT_OPTION = re.compile(r"host|path|username|password|client_name|protocol|ssl
 
 
 class RedisStore:
-    """The `ShortTermStore` at a Redis URL, `redis://:password@host:6379/0`. Raises `ConfigError` for a wrong URL, or
-    where redis-py is missing; the server is not asked."""
+    """The `ShortTermStore` at a Redis URL, `redis://:password@host:6379/0`. Its methods raise `ConfigError` for a wrong
+    URL, or where redis-py is missing."""
 
     is_shared = True
     degraded = ""
 
     def __init__(self, url: str) -> None:
+        self._where = "Redis"
+        self._client: Any = None
+        self._wrong = ""
+        try:
+            self._open(url)
+        except ConfigError as error:  # who asks is told; a store beside this one serves meanwhile
+            self._wrong = str(error)
+
+    def _open(self, url: str) -> None:
         try:
             import redis
         except ImportError as error:
             raise ConfigError("REDIS_URL needs redis-py: pip install 'vault-memory[redis]'") from error
         self._redis = redis
-        parts = urlsplit(url)
-        if parts.scheme not in _SCHEMES:
-            raise ConfigError("REDIS_URL must begin with redis://, rediss:// or unix://")
-        self._where = f"Redis at {parts.path if parts.scheme == 'unix' else parts.hostname or 'localhost'}"
         try:
+            parts = urlsplit(url)
+            if parts.scheme not in _SCHEMES:
+                raise ConfigError("REDIS_URL must begin with redis://, rediss:// or unix://")
+            self._where = f"Redis at {parts.path if parts.scheme == 'unix' else parts.hostname or 'localhost'}"
             options: dict[str, Any] = redis.connection.parse_url(url)  # type: ignore[no-untyped-call]
             if not all(_TEXT_OPTION.fullmatch(name) for name, value in options.items() if isinstance(value, str)):
                 raise ValueError("an option that redis-py does not read")
@@ -44,7 +53,9 @@ class RedisStore:
             options |= {"socket_timeout": TIMEOUT_S, "socket_connect_timeout": TIMEOUT_S}
             pool = redis.ConnectionPool(**options, retry=redis.retry.Retry(redis.backoff.NoBackoff(), 0))
             pool.make_connection()  # which reads the options; else the first command would
-            self._client: Any = redis.Redis.from_pool(pool)
+            self._client = redis.Redis.from_pool(pool)
+        except ConfigError:
+            raise
         except Exception:  # redis-py raises any of many for an option; its words would show the password
             raise ConfigError(
                 "REDIS_URL is wrong: it must be like redis://:password@host:6379/0, and what is after a ? is an option "
@@ -55,7 +66,7 @@ class RedisStore:
         try:
             with self._asking("PING"):
                 self._client.ping()
-        except EndpointError as error:
+        except (ConfigError, EndpointError) as error:
             return str(error)
         return ""
 
@@ -137,7 +148,8 @@ class RedisStore:
             at += _PAGE
 
     def close(self) -> None:
-        self._client.close()
+        if self._client:
+            self._client.close()
 
     def _range(self, key: str, first: int, last: int) -> list[str]:
         with self._asking(key):
@@ -154,6 +166,8 @@ class RedisStore:
     @contextmanager
     def _asking(self, *keys: str) -> Iterator[None]:
         """Redis's errors as ours; none of its messages that could hold a value or a password is passed on."""
+        if self._wrong:
+            raise ConfigError(self._wrong)
         errors = self._redis.exceptions
         why: tuple[tuple[type[Exception], str], ...] = (
             (errors.AuthenticationError, "it refuses the password in REDIS_URL: correct that"),
