@@ -211,3 +211,13 @@ def test_of_an_entity_no_line_goes_that_nobody_has_taken_out(data: st.DataObject
     assert {*mine, *yours} - set(lines) <= kept
     assert {line for line in lines if line in mine and line in yours} <= kept
     assert found.text.count("<<<<<<<") == found.text.count(">>>>>>>") == found.conflicts
+
+
+def test_two_entities_whose_names_make_one_file_are_both_kept() -> None:
+    """`a/b` and `a-b`; but another case or width is the same name."""
+    one, other, same_name = (
+        f"---\nid: entity_1_ab\nname: {name}\n---\n## Observations\n- of {name}\n".encode()
+        for name in ("a/b", "a-b", "A/B")
+    )
+    path = PurePosixPath("memory/alice/entities/a-b.md")
+    assert merge_file(path, None, one, other) is None and merge_file(path, None, one, same_name) is not None

@@ -193,6 +193,12 @@ def with_additions(text: str, section: str, items: Sequence[str]) -> str:
     return head + "".join([*lines[:last], *new, *lines[last:]])
 
 
+def are_two(one: str, other: str) -> bool:
+    """Whether two notes in one file are of two entities: `a/b` and `a-b` have the same safe name."""
+    names = [note.parse(text).meta.get("name") for text in (one, other)]
+    return all(isinstance(name, str) for name in names) and len({name_key(str(name)) for name in names}) == 2
+
+
 def without_twins(text: str, *sides: str) -> str:
     """The note, merged of several, with each observation and relation as often as the side has it that has it more
     often: two that say the same are one, whenever each was made. The first ones stay."""

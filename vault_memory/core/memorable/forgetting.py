@@ -13,8 +13,8 @@ from typing import NamedTuple
 from vault_memory.core.extraction import Clause, HeardTurn, Lexicon, load_lexicon, read_turn
 from vault_memory.core.memorable.kinds import opening
 from vault_memory.core.memorable.saying import is_all_about, says_as_much
-from vault_memory.core.memorable.things import is_named_in
-from vault_memory.core.memorable.wording import DO, read_saying
+from vault_memory.core.memorable.things import is_in_longer_name, is_named_in
+from vault_memory.core.memorable.wording import DO, LIVE, read_saying
 from vault_memory.core.text import fold, is_carried, lazily, same, tokens
 
 _ASKS = r"(?:(?:{memorable.forget.asks}|{subjects.matter.polite})[ ,]*)*"
@@ -62,10 +62,13 @@ class Forget:
         if self.is_said:
             if same(content, self.what):
                 return 2
-            is_read = _states(self.what) and _states(content)
+            if is_in_longer_name(self.what, content):
+                return 0
+            asked = read_saying(self.what)
+            is_read = (asked is not None and asked.relation == LIVE) or (_states(self.what) and _states(content))
             return says_as_much(content, self.what) or int(not is_read and is_carried(self.what, content))
         if self.is_sure:
-            return int(is_named_in(self.what, content))
+            return int(is_named_in(self.what, content) and not is_in_longer_name(self.what, content))
         return 2 if is_all_about(content, self.what) else 0
 
     def means(self, content: str) -> bool:
