@@ -209,9 +209,9 @@ def list_memories(
     return [file.memory for file in found]
 
 
-def tokenize_text(text: str, encoding: str | None = None) -> list[int]:
-    """The tokens of a text, in order: by that encoding of tiktoken's, else by TOKENIZER_NAME's, else cl100k_base.
-    Without tiktoken its UTF-8 bytes."""
+def tokenize_text(text: str | None, encoding: str | None = None) -> list[int]:
+    """The tokens of a text, in order, none of None: by that encoding of tiktoken's, else by TOKENIZER_NAME's, else
+    cl100k_base. Without tiktoken its UTF-8 bytes."""
     return tokenizer.tokenize_text(text, encoding or _encoding())
 
 

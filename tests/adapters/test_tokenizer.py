@@ -31,6 +31,11 @@ def test_bytes_give_back_the_text(text: str) -> None:
     assert all(isinstance(token, int) for token in tokens) and text_of_tokens(tokens, UTF8) == text
 
 
+def test_nothing_has_no_tokens() -> None:
+    """D2"""
+    assert tokenize_text(None, UTF8) == [] == tokenize_text("", UTF8)
+
+
 @given(st.text())
 def test_any_text_comes_back(text: str) -> None:
     """D2"""

@@ -36,9 +36,9 @@ class _Loading(NamedTuple):
     found: list[_Encoding]
 
 
-def tokenize_text(text: str, encoding: str = DEFAULT_ENCODING) -> list[int]:
-    """The tokens of a text, in order; `pack_token_record` says by which encoding. A half of a pair of surrogates
-    becomes U+FFFD."""
+def tokenize_text(text: str | None, encoding: str = DEFAULT_ENCODING) -> list[int]:
+    """The tokens of a text, in order, none of None; `pack_token_record` says by which encoding. A half of a pair of
+    surrogates becomes U+FFFD."""
     return _tokens(_loaded(encoding), text)
 
 
@@ -53,7 +53,7 @@ def pack_token_record(
     loaded = _loaded(encoding)
     reflection = json.dumps(reflection_json, ensure_ascii=False) if reflection_json else None
     texts = {"user": user, "assistant": assistant, "reflection": reflection}
-    tokens = {name: [] if text is None else _tokens(loaded, text) for name, text in texts.items()}
+    tokens = {name: _tokens(loaded, text) for name, text in texts.items()}
     return {**tokens, "encoding": encoding if loaded else UTF8}
 
 
@@ -69,7 +69,9 @@ def text_of_tokens(tokens: Sequence[int], encoding: str) -> str:
         raise UsageError(f"these tokens are not of the encoding {encoding!r}") from error
 
 
-def _tokens(encoding: _Encoding | None, text: str) -> list[int]:
+def _tokens(encoding: _Encoding | None, text: str | None) -> list[int]:
+    if text is None:
+        return []
     text = reading.without_surrogates(text)
     if encoding is None:
         return [*text.encode()]

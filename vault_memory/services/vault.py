@@ -199,8 +199,7 @@ class Vault:
 
     @cached_property
     def short_term(self) -> ShortTermStore:
-        """The short-term store: in Redis, at REDIS_URL or else where the settings say, and embedded. Raises
-        `ConfigError`."""
+        """The short-term store: in Redis, at REDIS_URL or else where the settings say, and embedded."""
         from vault_memory.adapters.shortterm import EmbeddedStore, MirroredStore, RedisStore
 
         local = EmbeddedStore(self.root, lambda: self.now().timestamp())

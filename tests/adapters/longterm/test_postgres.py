@@ -70,9 +70,25 @@ def test_a_column_without_a_zone_has_the_time_in_utc(server: PostgresServer) -> 
 def test_a_reply_that_has_grown_replaces_the_row(server: PostgresServer) -> None:
     table = make_table(server)
     write(server.url, table, [turn()])
-    write(server.url, table, [turn(assistant_message="hello, and more"), turn(assistant_message="hello, and all")])
+    write(server.url, table, [turn(assistant_message="hello, and"), turn(assistant_message="hello, and all")])
     rows = server.sql(f'SELECT text_cache FROM "{table}"')
     assert rows == [("你好 🌊\n\nhello, and all",)]
+
+
+@pytest.mark.parametrize("left_out", [(), ("assistant_message",), ("assistant_message", "text_cache")])
+def test_a_shorter_reply_replaces_nothing(server: PostgresServer, left_out: tuple[str, ...]) -> None:
+    """D5: whatever is mapped tells which is longer; the row counts as written, and a later reflection of the same
+    answer gets there."""
+    table = make_table(server)
+    columns = {field: column for field, column in COLUMNS.items() if field not in left_out}
+    (target,) = targets({"conversations": table}, columns)
+    with PostgresStore(server.url) as store:
+        for answer, reflection in (("hello, all", None), ("hello", REFLECTION), ("hello, all", {"summary": "late"})):
+            said = turn(assistant_message=answer, reflection=reflection)
+            rows = rows_of(said, {"assistant": [*answer.encode()]}, [target])
+            assert store.write(store.look(target), rows) == {}
+            (kept,) = server.sql(f"SELECT token_data->'assistant', reflection->>'summary' FROM \"{table}\"")
+            assert kept == ([*b"hello, all"], "late" if reflection and "late" in reflection["summary"] else None)
 
 
 def test_only_what_is_mapped_is_written(server: PostgresServer) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import socket
+import threading
 from pathlib import Path
 
 import pytest
@@ -118,6 +120,44 @@ def test_a_full_or_read_only_redis_is_named(server: RedisServer) -> None:
     server.client.replicaof("127.0.0.1", "1")
     with pytest.raises(EndpointError, match="read-only replica"):
         store.append("a", ["x"], 60, 10)
+
+
+def test_an_address_without_its_database_or_without_a_redis_is_named_in_words(server: RedisServer) -> None:
+    assert "no database of that number" in RedisStore(server.url.replace("/0", "/99")).problem()
+    with socket.create_server(("127.0.0.1", 0)) as other:
+
+        def answer() -> None:
+            caller, _ = other.accept()
+            with caller:
+                caller.recv(1_000)
+                caller.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+
+        thread = threading.Thread(target=answer)
+        thread.start()
+        problem = RedisStore(f"redis://127.0.0.1:{other.getsockname()[1]}/0").problem()
+        thread.join()
+    assert "is no Redis: correct host and port" in problem
+
+
+@pytest.mark.parametrize(
+    "option",
+    ["family=6", "ssl_cert_reqs=none", "foo=1", "retry=x", "socket_type=x", "encoding=x", "connection_class=x"],
+)
+def test_an_option_that_redis_py_does_not_know_is_a_wrong_url(option: str, tmp_path: Path) -> None:
+    """A8: it is told, and the embedded store serves meanwhile, as while Redis is away."""
+    wrong = RedisStore(f"redis://:hidden@127.0.0.1:1/0?{option}")
+    with pytest.raises(ConfigError, match="REDIS_URL is wrong") as caught:
+        wrong.get("a")
+    assert "hidden" not in str(caught.value)
+    store = MirroredStore(wrong, EmbeddedStore(tmp_path))
+    store.put("a", "x", 60)
+    assert store.get("a") == "x" and "REDIS_URL is wrong" in store.degraded == store.problem()
+    store.close()
+
+
+def test_an_option_that_redis_py_knows_is_taken(server: RedisServer) -> None:
+    store = RedisStore(f"{server.url}?health_check_interval=30&client_name=mine&socket_timeout=99")
+    assert store.problem() == ""
 
 
 @pytest.mark.parametrize("url", ["http://127.0.0.1", "127.0.0.1:6379", "redis://:hidden@host:port/0", "redis://h/x y"])

@@ -88,3 +88,60 @@ def test_any_text_is_read(text: str) -> None:
 def test_reading_takes_its_time() -> None:
     for text in ("forget that " * 200, "請把" * 600, "我說過" * 400, "about the memory of " * 100, "忘了" * 700):
         assert_at_most(2, partial(to_forget, text))
+
+
+@pytest.mark.parametrize(
+    ("memory", "said"),
+    [
+        ("我喜歡貓頭鷹", "忘了我喜歡貓"),
+        ("我喜歡茶葉蛋", "忘了我喜歡茶"),
+        ("我喜歡花椰菜", "忘了我喜歡花"),
+        ("I like hot dogs", "forget that I like dogs"),
+        ("I like coffee cake", "forget that I like coffee"),
+        ("I work at the Ford Foundation", "forget that I work at Ford"),
+        ("I play ice hockey", "forget that I play ice"),
+    ],
+)
+def test_a_thing_whose_name_begins_with_another_is_not_that(memory: str, said: str) -> None:
+    assert [asked.means(memory) for asked in to_forget(said)] == [False]
+
+
+@pytest.mark.parametrize(
+    ("memory", "said"),
+    [
+        ("我超愛黑咖啡", "忘了我喜歡咖啡"),
+        ("I love black coffee in the morning", "forget that I like coffee"),
+        ("We decided to use Redis for caching", "forget that we decided to use Redis"),
+    ],
+)
+def test_a_sort_of_a_thing_is_that(memory: str, said: str) -> None:
+    assert [asked.means(memory) for asked in to_forget(said)] == [True]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "忘掉我喝酒",
+        "忘掉我吃辣",
+        "關於我游泳的記憶請刪除",
+        "取消記住我每天喝咖啡",
+        "請刪掉我養狗的紀錄",
+        "我不想再讓你記著我養貓",
+    ],
+)
+def test_what_is_to_be_forgotten_is_not_kept(said: str) -> None:
+    assert to_forget(said) and not memorable(said, "")
+
+
+@pytest.mark.parametrize(
+    ("memory", "said"),
+    [
+        ("My cat is called Nimbus", "Forget everything about my cat."),
+        ("我家有隻柴犬", "關於我柴犬的事請忘記"),
+        ("我每週練瑜伽", "有關我瑜伽的記錄請清除"),
+        ("We decided to use RabbitMQ for the queue", "Forget our decision to use RabbitMQ"),
+    ],
+)
+def test_a_thing_of_the_person_is_enough(memory: str, said: str) -> None:
+    assert goes(memory, said)
+    assert not goes("I like the old plan", "Forget everything about the old plan, we start again")

@@ -187,3 +187,37 @@ def test_of_an_entity_that_both_made_the_older_id_stays_and_all_that_is_told(new
     twice = entity(7, "2026-01-30T09:00:00+08:00", "- fast", "- fast")
     kept = merge_file(ENTITY, mine, twice, mine, lambda key: newer)
     assert kept and kept.text == twice.decode(), "what a person wrote twice is theirs"
+
+
+def _edited(draw: st.DrawFn, lines: list[str], side: str) -> list[str]:
+    """The lines with some taken out, changed or added; what is new names its side."""
+    made = []
+    for number, line in enumerate(lines):
+        done = draw(st.sampled_from(["keep", "keep", "drop", "change", "add"]))
+        made += [] if done == "drop" else [f"- {side} changed {number}" if done == "change" else line]
+        made += [f"- {side} added {number}"] if done == "add" else []
+    return made + [f"- {side} at the end"] * draw(st.integers(0, 1))
+
+
+@given(st.data())
+def test_of_an_entity_no_line_goes_that_nobody_has_taken_out(data: st.DataObject) -> None:
+    """Also where both have changed lines beside each other, and a person must decide."""
+    lines = [f"- line {number}" for number in range(data.draw(st.integers(0, 5)))]
+    mine, yours = (data.draw(st.composite(_edited)(lines, side)) for side in ("mine", "yours"))
+    base, one, other = (entity(7, "2026-01-30T09:00:00+08:00", *each) for each in (lines, mine, yours))
+    found = merge_file(ENTITY, base, one, other)
+    assert found
+    kept = set(found.text.splitlines())
+    assert {*mine, *yours} - set(lines) <= kept
+    assert {line for line in lines if line in mine and line in yours} <= kept
+    assert found.text.count("<<<<<<<") == found.text.count(">>>>>>>") == found.conflicts
+
+
+def test_two_entities_whose_names_make_one_file_are_both_kept() -> None:
+    """`a/b` and `a-b`; but another case or width is the same name."""
+    one, other, same_name = (
+        f"---\nid: entity_1_ab\nname: {name}\n---\n## Observations\n- of {name}\n".encode()
+        for name in ("a/b", "a-b", "A/B")
+    )
+    path = PurePosixPath("memory/alice/entities/a-b.md")
+    assert merge_file(path, None, one, other) is None and merge_file(path, None, one, same_name) is not None

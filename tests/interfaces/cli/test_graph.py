@@ -60,6 +60,21 @@ def test_a_graph_from_adding_to_drawing(cli: Cli) -> None:
     assert cli.git("status", "--porcelain") == " D memory/alice/entities/Redis.md\n"  # the person's, until it is quiet
 
 
+def test_a_name_and_the_name_of_a_file_are_two(cli: Cli) -> None:
+    """B2: `src-app.py` is not `src/app.py`, though the note of that one is called so; a person's link leads to it."""
+    user = ("--user", "alice")
+    cli("graph", "add", *user, "--type", "file", "src/app.py", "--observation", "one")
+    cli("graph", "relate", *user, "App", "uses", "src/app.py")
+    cli("graph", "add", *user, "--type", "component", "src-app.py", "--observation", "other")
+    cli("graph", "relate", *user, "App", "uses", "src-app.py")
+    assert cli("graph", "list", *user).splitlines()[1:] == ["src-app.py  component", "src/app.py  file"]
+    entities = cli.folder / "memory/alice/entities"
+    (entities / "Mine.md").write_text("see [[src-app.py]] and [[src-app.py 2]]\n", encoding="utf-8")
+    told = [each["to"] for each in cli.json("graph", "show", *user, "Mine")["relations"]]
+    assert told == ["src/app.py", "src-app.py"]
+    assert [each["to"] for each in cli.json("graph", "show", *user, "App")["relations"]] == told
+
+
 def test_wrong_calls_are_named(cli: Cli) -> None:
     assert "Invalid value for '--type'" in cli("graph", "add", "--user", "alice", "--type", "person", "x", code=2)
     assert "is not in this vault" in cli("graph", "list", "--user", "nobody", code=1)

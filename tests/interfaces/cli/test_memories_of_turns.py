@@ -101,6 +101,7 @@ def test_a_change_of_mind_takes_the_place_of_what_was_said(cli: Cli) -> None:
         ("我打網球", "我不再打網球了"),
         ("我不吃辣", "我現在很愛吃辣"),
         ("我開本田", "我換開特斯拉了"),
+        ("我開豐田", "我把豐田賣了"),
     ):
         for message in (old, new):
             cli("turn", "--user", "alice", "--message", message)
@@ -138,4 +139,4 @@ def test_a_liked_language_is_a_memory_and_no_order(cli: Cli) -> None:
     profile = cli.folder / "memory/alice/USER.md"
     assert not profile.exists() or "pt" not in profile.read_text("utf-8")
     cli("turn", "--user", "alice", "--message", "Answer in Portuguese from now on")
-    assert "：pt" in profile.read_text("utf-8")
+    assert "Language: pt\n" in profile.read_text("utf-8")

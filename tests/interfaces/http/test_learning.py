@@ -83,6 +83,8 @@ def test_a_users_token_reaches_that_user_only(server: Server) -> None:
         {"user_id": "u123", "event": {"topic": "x"}},
         {"user_id": "u123", "event": {"intent": "quiz", "metadata": {"difficulty": "brutal"}}},
         {"user_id": "u123", "event": {"intent": "quiz", "metadata": {"correct_rate": 40}}},
+        {"user_id": "u123", "event": {"intent": "quiz", "metadata": {"correct_rate": True}}},
+        {"user_id": "u123", "event": {"intent": "quiz", "metadata": {"correct_rate": "0.4"}}},
         {"user_id": 3, "event": {"intent": "quiz"}},
     ],
 )

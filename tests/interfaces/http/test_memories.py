@@ -167,6 +167,7 @@ NAN, INFINITY = float("nan"), float("inf")
 WRONG: list[dict[str, Any]] = [
     {},
     {"content": ""},
+    {"content": " \n "},
     {"content": None},
     {"content": "x" * 20_001},
     {"content": "x", "memory_type": "secret"},
@@ -186,7 +187,6 @@ WRONG: list[dict[str, Any]] = [
     {"content": "\ud800"},
 ]
 REFUSED: list[dict[str, Any]] = [
-    {"content": " \n "},
     {"content": "x", "metadata": {"a": {"b": 1}}},
     {"content": "x", "metadata": {"a": [[1]]}},
     {"content": "x", "metadata": {"a": None}},

@@ -14,7 +14,7 @@ from tests.conftest import Clock
 from tests.scripted_http import ScriptedServer, completion
 from vault_memory import api
 from vault_memory.core import layout
-from vault_memory.errors import InvalidId, NotFound, UsageError
+from vault_memory.errors import InvalidId, NotAVault, NotFound, UsageError
 from vault_memory.services.admin import create_vault, to_trust, trust
 from vault_memory.services.buddy import TOOLS, call_tool
 from vault_memory.services.memories import memory_files, store_memory
@@ -386,3 +386,11 @@ def test_every_tool_works_in_a_vault_that_was_just_made(tmp_path: Any) -> None:
     vault = open_vault(create_vault(tmp_path / "new").root)
     for name, arguments in (("buddy_do", {"task": TASK}), ("buddy_remember", {"query": "jwt"}), ("buddy_config", {})):
         assert call_tool(vault, "ann", name, arguments)
+
+
+def test_a_tool_takes_the_folder_of_a_vault(tmp_path: Path) -> None:
+    root = create_vault(tmp_path / "new").root
+    assert call_tool(str(root), "ann", "buddy_do", {"task": TASK})["memory"]["type"] == "feature"
+    assert call_tool(root, "ann", "buddy_remember_stats", {})["memories"] == 1
+    with pytest.raises(NotAVault):
+        call_tool(tmp_path, "ann", "buddy_remember_stats", {})

@@ -64,3 +64,16 @@ def test_a_relation_that_is_planned_is_known_to_the_next_one() -> None:
         "- uses [[N1]] — for tests %%rel_1_a 2026-01-30T00:00:00+00:00%%\n"
         "- extends [[N1]] %%rel_1_a 2026-01-30T00:00:00+00:00%%\n\n## More\n"
     )
+
+
+def test_a_link_leads_to_a_file_that_is_planned_before_it_leads_to_a_name() -> None:
+    """`C#` gets the file `C-`, which is an alias of another entity: a relation to each is new."""
+    clang = Entity("Clang", "entities/Clang.md", id="entity_1_c", aliases=("C-",), other_names=("C-",))
+    sheet = Sheet(
+        Graph((decode(HUB.decode(), "entities/Hub.md"), clang)), lambda _: HUB, AT, lambda kind, what: f"{kind}_1_a"
+    )
+    for number, name in enumerate(("C#", "C-", "C#", "Clang")):
+        sheet.add(number, NewRelation("Hub", name, "uses"), makes_stubs=True)
+    outcomes = [each for each in sheet.outcomes().values() if isinstance(each, Outcome)]
+    assert [each.is_new for each in outcomes] == [True, True, False, False]
+    assert [each.relation and each.relation.to_name for each in outcomes] == ["C#", "Clang", "C#", "Clang"]

@@ -100,8 +100,12 @@ def test_the_persons_mastery_wins_until_new_evidence(vault: Vault, home: Home) -
 def test_what_may_not_be_kept(vault: Vault) -> None:
     done = update_user(vault, "alice", quiz(topic="math AKIAIOSFODNN7EXAMPLE"))
     assert "AKIA" not in (vault.root / "memory/alice/LEARNING.md").read_text() and done.redactions == {"api-key": 1}
-    with pytest.raises(UsageError, match=r"event\.topic may not be kept"):
-        update_user(vault, "alice", quiz(topic="AKIAIOSFODNN7EXAMPLE"))
+    for secret in ("AKIAIOSFODNN7EXAMPLE", "我的电话号码是13812345678", "住址：台北市信義路五段七號", "我的血型"):
+        before = learning_profile(vault, "alice")
+        done = update_user(vault, "alice", quiz(topic=secret))
+        assert "the topic is left out: it is private" in done.degraded[0]
+        assert done.profile.quiz_sessions == before.quiz_sessions + 1 and done.profile.mastery == before.mastery
+        assert secret not in (vault.root / "memory/alice/LEARNING.md").read_text()
     context = update_session(vault, "alice", "s", message="key AKIAIOSFODNN7EXAMPLE")
     assert "AKIA" not in context.last_user_message
     refused = update_session(vault, "alice", "s2", "quiz", message="please don't remember that I moved to Berlin")
@@ -110,6 +114,15 @@ def test_what_may_not_be_kept(vault: Vault) -> None:
         update_user(vault, "../x", quiz())
     with pytest.raises(NotFound):
         learning_profile(vault, "nobody")
+
+
+@pytest.mark.parametrize(
+    "topic", ["电话号码格式", "身份证校验码", "银行卡号 Luhn 算法", "住址-作文", "phone number formats"]
+)
+def test_a_subject_is_not_private_without_a_value(vault: Vault, topic: str) -> None:
+    """C1: a topic is the subject of a lesson."""
+    done = update_user(vault, "alice", quiz(topic=topic))
+    assert list(done.profile.mastery) == [topic] and done.degraded == () and not done.redactions
 
 
 def test_off_the_record_nothing_is_kept(vault: Vault) -> None:

@@ -253,9 +253,18 @@ def test_a_wrong_mapping_keeps_the_turns_and_names_itself(opened: Opened, server
 
 
 @pytest.mark.parametrize("map_", ["{", '{"conversations": 7}', '["talks"]', '{"chats": "talks"}', ""])
-def test_a_wrong_map_in_the_environment_is_told(opened: Opened, map_: str) -> None:
-    with pytest.raises(ConfigError, match="MEMORY_TABLE_MAP|longterm.tables must be set"):
-        opened("postgresql://localhost/x", MEMORY_TABLE_MAP=map_)
+def test_a_wrong_map_in_the_environment_is_told_and_loses_no_turn(opened: Opened, map_: str) -> None:
+    """D7: it stays off, and every door says why."""
+    vault = opened("postgresql://localhost/x", MEMORY_TABLE_MAP=map_)
+    why = "longterm.enabled is true without a valid longterm.tables"
+    done = record_turn(vault, "alice", "x", "y", conversation_id="c1")
+    assert done.source and why in str(done.degraded) and ("MEMORY_TABLE_MAP" in str(done.degraded)) == bool(map_)
+    assert not vault.config.longterm_enabled and why in str(status(vault).degraded)
+    with pytest.raises(UsageError, match=why):
+        flush_long_term(vault)
+    with pytest.raises(UsageError, match=why):
+        vault_memory.persist_long_term(vault, [])
+    assert why in heartbeat(vault, "longterm", force=True)[0].said
 
 
 def test_check_and_ddl_without_a_unique_key(opened: Opened, server: PostgresServer) -> None:
@@ -329,6 +338,13 @@ def test_persist_writes_at_once_and_counts(opened: Opened, server: PostgresServe
     assert vault_memory.persist_long_term(vault, records) == 5 == vault_memory.persist_long_term(vault, records)
     assert len(told(server)) == 5 and "Tunes" not in str(told(server))
     assert vault_memory.persist_long_term(vault, []) == 0
+    longer = {**records[0], "assistant_message": "ok, and more"}
+    assert vault_memory.persist_long_term(vault, [records[0], longer, records[0]]) == 1
+    assert vault_memory.persist_long_term(vault, [records[0]]) == 1
+    assert [*told(server, "assistant_mes")].count(("ok, and more",)) == 1 and len(told(server)) == 5
+    for wrong in (None, "c1", records[0]):
+        with pytest.raises(UsageError, match="a list of turns is wanted"):
+            vault_memory.persist_long_term(vault, wrong)  # type: ignore[arg-type]
     with pytest.raises(UsageError, match="no user_id"):
         vault_memory.persist_long_term(
             vault, [{"conversation_id": "new", "user_id": "bob", "assistant_message": ""}, {"conversation_id": "x"}]
@@ -336,8 +352,10 @@ def test_persist_writes_at_once_and_counts(opened: Opened, server: PostgresServe
     server.sql("ALTER TABLE talks ADD CHECK (who <> 'eve')")
     more = [{**records[0], "conversation_id": "new", "user_id": name} for name in ("bob", "eve", "carol")]
     more = [{**record, "created_at": f"2026-02-0{day}T00:00:00Z"} for day, record in enumerate(more, 1)]
-    with pytest.raises(EndpointError, match="1 of 3 turns were refused.*check violation.*the others are written"):
+    with pytest.raises(EndpointError, match="1 of 3 turns was refused.*check violation.*the others are written"):
         vault_memory.persist_long_term(vault, more)
+    with pytest.raises(EndpointError, match=r"1 of 1 turns was refused.*\(23514\)$"):
+        vault_memory.persist_long_term(vault, more[1:2])
     assert len(told(server)) == 7
 
 
@@ -364,9 +382,9 @@ def test_an_address_in_the_file_needs_a_yes_and_no_password(vault: Vault, tmp_pa
     assert not waiting.config.longterm_enabled and waiting.config.is_waiting("longterm")
     assert any("longterm.enabled" in line for line in waiting.config.waits())
     settings.write_text(own.replace("[longterm]\n", table.format("postgresql://me:sec/ret@localhost/app")), "utf-8")
-    with pytest.raises(ConfigError, match="longterm.url must have no password in it") as caught:
-        open_vault(vault.root, environ={})
-    assert "sec" not in str(caught.value)
+    refused = open_vault(vault.root, environ={}).config
+    assert not refused.longterm_enabled and "longterm.url must have no password in it" in str(refused.waits())
+    assert "sec" not in str(refused.waits())
 
 
 def test_without_psycopg_it_says_how_to_get_it() -> None:

@@ -168,3 +168,23 @@ def test_what_is_for_good_goes_only_where_that_is_told(vault: Vault, home: Home)
     assert {each.memory.id for each in list_memories(small, "alice")} == {"mine", lasting}
     assert remember(small, "alice", "Use JWT").stored.expired == ("mine",)
     assert home.file("mine").is_archived and home.is_clean()
+
+
+def test_a_note_in_no_commit_leaves_the_place_to_the_next_one(vault: Vault, home: Home) -> None:
+    """E8: it cannot go, and the capacity holds all the same; where none can go, that is said."""
+    small = replace(vault, config=replace(vault.config, memories_capacity=2))
+    first = remember(small, "alice", "Bob deploys", 0.6)
+    for n in range(3):  # the least ones, and more than one
+        (home.path / f"memories/own{n}.md").write_text(f"word{n}\n", encoding="utf-8")
+    recall(small, "alice", "word")
+    second = remember(small, "alice", "Use JWT", 0.8)
+    assert second.stored.expired == (first,) and second.stored.degraded == ()
+    assert [line for line in status(small, "alice").degraded if "4 memories, and memories.capacity is 2" in line]
+    path = home.path / home.file(second).source
+    path.write_text(path.read_text("utf-8") + "edited\n", "utf-8")
+    third = remember(small, "alice", "the car is red", 0.9)
+    assert third.stored.expired == () and "1 memory is over the 2" in third.stored.degraded[0], "none can go for it"
+    less = remember(small, "alice", "it rains", 0.1)
+    assert less.stored.expired == (less,) and less.stored.degraded == ()
+    commit_edits(vault, [*vault.history.uncommitted()])
+    assert remember(small, "alice", "the dog is brown", 0.9).stored.expired == ("own0",)

@@ -13,10 +13,11 @@ import pytest
 import vault_memory
 from tests.redis_server import RedisServer
 from vault_memory.adapters.shortterm.mirrored import RETRY_AFTER_S
-from vault_memory.errors import ConfigError, UsageError
+from vault_memory.errors import UsageError
 from vault_memory.services.admin import doctor, rename_user, status, to_trust, trust
 from vault_memory.services.admin.checks import CHECKS
 from vault_memory.services.admin.doctor import Finding
+from vault_memory.services.learning import update_session
 from vault_memory.services.turns import add_reply, record_turn, save_conversation
 from vault_memory.services.vault import Vault, open_vault
 
@@ -64,8 +65,43 @@ def test_it_stays_two_days_or_as_long_as_the_settings_say(vault: Vault) -> None:
     assert vault_memory.load_recent_context(later, "c1")
     much_later = replace(vault, now=lambda: vault.now() + timedelta(seconds=172_801))
     assert vault_memory.load_recent_context(much_later, "c1") is None
-    with pytest.raises(ConfigError, match="MEMORY_REDIS_TTL_SECONDS"):
-        open_vault(vault.root, environ={"MEMORY_REDIS_TTL_SECONDS": "two days"})
+
+
+@pytest.mark.parametrize(
+    ("variable", "value"),
+    [
+        ("MEMORY_REDIS_TTL_SECONDS", "two days"),
+        ("MEMORY_REDIS_TTL_SECONDS", "0"),
+        ("MEMORY_FLUSH_BATCH_SIZE", "0"),
+        ("MEMORY_TABLE_MAP", """'{"conversations":"conv2"}'"""),
+        ("VAULT_MEMORY_LONGTERM_ENABLED", "perhaps"),
+        ("VAULT_MEMORY_LONGTERM_ENABLED", "true"),
+        ("REDIS_URL", "redis://:hidden@127.0.0.1:1/0?family=6"),
+    ],
+)
+def test_a_wrong_setting_of_a_store_loses_no_turn(vault: Vault, variable: str, value: str) -> None:
+    """A8, D7: the turn is kept, the default counts, and `status` and `doctor` say which variable it is."""
+    wrong = open_vault(vault.root, now=vault.now, environ={variable: value})
+    done = record_turn(wrong, "alice", "hello", "hi", conversation_id="c1")
+    named = "longterm.enabled" if value == "true" else variable
+    assert done.source and any(named in line for line in done.degraded)
+    assert any(named in line for line in status(wrong).degraded)
+    assert any(named in found.message and not found.ok for found in doctor(wrong))
+    assert (vault_memory.load_recent_context(wrong, "c1") or {})["user_msg"] == "hello"
+    assert update_session(wrong, "alice", "s1", "quiz").recent_intents == ("quiz",)
+    assert wrong.config.shortterm_ttl_s == 172_800 and not wrong.config.longterm_enabled
+    assert "hidden" not in str(done.degraded)
+    if variable == "MEMORY_TABLE_MAP":
+        assert any("JSON" in line and "without quotes around it" in line for line in done.degraded)
+
+
+@pytest.mark.parametrize(
+    "variable", ["MEMORY_REDIS_TTL_SECONDS", "MEMORY_TABLE_MAP", "MEMORY_FLUSH_BATCH_SIZE", "REDIS_URL"]
+)
+def test_an_empty_variable_is_none(vault: Vault, variable: str) -> None:
+    empty = open_vault(vault.root, now=vault.now, environ={variable: ""})
+    assert record_turn(empty, "alice", "hello", "hi").degraded == record_turn(vault, "alice", "hi", "hi").degraded
+    assert empty.config.waits() == []
 
 
 @pytest.mark.parametrize(
@@ -165,8 +201,9 @@ def test_an_address_in_the_file_needs_a_yes(vault: Vault, server: RedisServer, t
     record_turn(open_vault(vault.root, now=vault.now, environ={}), "alice", "two", "2", conversation_id="c1")
     assert server.client.exists("conv:c1:latest")
     settings.write_text(own.replace("[shortterm]", f"[shortterm]\n{address.format(':secret@127.0.0.1')}"))
-    with pytest.raises(ConfigError, match="must have no password in it"):
-        open_vault(vault.root, environ={})
+    refused = open_vault(vault.root, environ={})
+    assert refused.redis_url == "" and "must have no password in it" in str(refused.config.waits())
+    assert "secret" not in str(refused.config.waits())
 
 
 def test_status_and_doctor_say_where_the_store_is(vault: Vault, with_redis: Vault, server: RedisServer) -> None:

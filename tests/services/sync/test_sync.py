@@ -386,6 +386,17 @@ def test_what_a_sync_brings_has_its_offline_vectors(one: Machine, two: Machine) 
     assert "tea.md" in index.files() and spaces.lacking(index, OfflineEmbedder.space) == 0
 
 
+def test_two_entities_with_one_file_stay_two(one: Machine, two: Machine) -> None:
+    """B2: `a/b` of one machine and `a-b` of the other are written to `a-b.md` by both."""
+    create_entity(one.vault, "alice", "a/b", "file", ["with a slash"])
+    create_entity(two.vault, "alice", "a-b", "file", ["with a dash"])
+    for machine in (one, two, one):
+        machine.sync()
+    for machine in (one, two):
+        for name, observation in (("a/b", "with a slash"), ("a-b", "with a dash")):
+            assert get_entity(machine.vault, "alice", name).entity.observations == (observation,)
+
+
 def test_an_entity_that_both_made_is_one_with_the_older_id(one: Machine, two: Machine, clock: Clock) -> None:
     """B2: what both observed is there, without conflict marks, and relations lead to it."""
     first = create_entity(one.vault, "alice", "Redis", "technology", ["fast", "small"], ["cache"])

@@ -101,11 +101,16 @@ class Outbox:
 
     def settle(self, sent: Sequence[int], refused: Mapping[int, str], at: float) -> None:
         """Take out the turns that were sent, by number; of those that the database refused at that time note why, by
-        number: they stay."""
-        with self._db.writing() as db:
-            db.executemany("DELETE FROM waiting WHERE number = ?", [(number,) for number in sent])
-            rows = [(at, reason, number) for number, reason in refused.items()]
-            db.executemany("UPDATE waiting SET tried = ?, reason = ? WHERE number = ?", rows)
+        number: they stay. It does not wait for the disk: what a power cut brings back is sent again, and there once."""
+        with self._db.open() as opened:
+            opened.pragma("synchronous", "normal")
+            try:
+                with self._db.writing() as db:
+                    db.executemany("DELETE FROM waiting WHERE number = ?", [(number,) for number in sent])
+                    rows = [(at, reason, number) for number, reason in refused.items()]
+                    db.executemany("UPDATE waiting SET tried = ?, reason = ? WHERE number = ?", rows)
+            finally:
+                opened.pragma("synchronous", "full")
 
     def rename(self, old: str, new: str) -> None:
         """What waits of a user is that of the id `new` from now on."""

@@ -112,8 +112,9 @@ class PostgresStore:
         )
 
     def write(self, table: Table, rows: Sequence[Row]) -> dict[int, str]:
-        """Write rows, which are committed when this returns: one that is there is replaced; without a unique key, what
-        is not there is inserted. Returns which of them, by index, the database refused, and why; the others are in."""
+        """Write rows, which are committed when this returns: one that is there is replaced, unless its answer is
+        longer; without a unique key, what is not there is inserted. Returns which of them, by index, the database
+        refused, and why; the others are in."""
         if not rows:
             return {}
         key = [[*table.target.columns].index(field) for field in KEY]

@@ -32,6 +32,14 @@ SELECT coalesce(has_table_privilege(to_regclass(%(table)s), 'SELECT'), true),
 LOCK = "SELECT pg_advisory_xact_lock(hashtextextended('vault-memory ' || %s, 0))"
 """It holds up those of our writers who write the same table, and no other program."""
 
+_MEASURES = {"conversations": ("assistant_message", "text_cache", "token_data"), "memories": ()}
+"""The fields that tell how long an answer is: the first that is mapped. A reflection may become shorter."""
+_UNLESS_SHORTER = (
+    "{0} = CASE WHEN length(EXCLUDED.{measure}::text) < length(kept.{measure}::text) "
+    "THEN kept.{0} ELSE EXCLUDED.{0} END"
+)
+"""A change of a column. No condition of the row: then it would count as refused."""
+
 
 def limits(timeout_s: float) -> sql.Composed:
     """For this transaction alone: a pooler hands the session on."""
@@ -41,16 +49,19 @@ def limits(timeout_s: float) -> sql.Composed:
 
 def upsert(table: Table) -> sql.Composed:
     """Insert rows, given as a list of texts for each column; of one that is there, and the same user's, replace the
-    other columns."""
+    other columns, unless the answer there is longer."""
     columns = table.target.columns
     changing = [_name(column) for field, column in columns.items() if field not in KEY]
+    measures = [_name(columns[field]) for field in _MEASURES[table.target.logical] if field in columns]
+    measured = {"measure": measures[0]} if measures else {}
+    change = _UNLESS_SHORTER if measures else "{0} = EXCLUDED.{0}"
     return sql.SQL(
         "INSERT INTO {table} AS kept ({columns}) SELECT {typed} FROM {given} ON CONFLICT ({key}) DO UPDATE "
         "SET {changes} WHERE kept.{user} = EXCLUDED.{user}"
     ).format(
         **_parts(table),
         key=_joined(", ", [_name(columns[field]) for field in KEY]),
-        changes=_joined(", ", [sql.SQL("{0} = EXCLUDED.{0}").format(column) for column in changing]),
+        changes=_joined(", ", [sql.SQL(change).format(column, **measured) for column in changing]),
         user=_name(columns["user_id"]),
     )
 

@@ -12,7 +12,8 @@ Change = Callable[[str | None], str]
 
 class ShortTermStore(Protocol):
     """Threads and processes may share it. Every method raises `UsageError` for a key of the other kind, `EndpointError`
-    when Redis cannot be used, `Unwritable` or `ForeignFile` when the embedded database cannot."""
+    when Redis cannot be used, `ConfigError` when its address is wrong, `Unwritable` or `ForeignFile` when the embedded
+    database cannot."""
 
     @property
     def is_shared(self) -> bool:

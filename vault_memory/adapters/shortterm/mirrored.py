@@ -12,7 +12,7 @@ from typing import TypeVar
 
 from vault_memory.adapters.shortterm.base import Change, ShortTermStore
 from vault_memory.adapters.shortterm.embedded import EmbeddedStore
-from vault_memory.errors import EndpointError, UsageError
+from vault_memory.errors import ConfigError, EndpointError, UsageError
 
 RETRY_AFTER_S = 1.0
 """After a failure the shared store is left alone this long: not every call waits for its timeout."""
@@ -39,7 +39,7 @@ class MirroredStore:
         try:
             self._made_up()
             return self._shared.problem()
-        except EndpointError as error:
+        except (ConfigError, EndpointError) as error:
             return str(error)
 
     @property
@@ -113,7 +113,7 @@ class MirroredStore:
         try:
             self._made_up()
             ask()
-        except EndpointError as error:
+        except (ConfigError, EndpointError) as error:
             self._problem, self._away_until = str(error), self._clock() + RETRY_AFTER_S
             return False
         self._problem = ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -14,42 +15,58 @@ TIMEOUT_S = 0.5
 """How long a command may take: a chat waits for it."""
 _PAGE = 500
 _SCHEMES = ("redis", "rediss", "unix")
+_TEXT_OPTION = re.compile(r"host|path|username|password|client_name|protocol|ssl_\w+")
+"""An option of a URL that may stay a text: redis-py takes any name, and fails later at one whose value is none."""
 
 
 class RedisStore:
-    """The `ShortTermStore` at a Redis URL, `redis://:password@host:6379/0`. Raises `ConfigError` for a wrong URL, or
-    where redis-py is missing; the server is not asked."""
+    """The `ShortTermStore` at a Redis URL, `redis://:password@host:6379/0`. Its methods raise `ConfigError` for a wrong
+    URL, or where redis-py is missing."""
 
     is_shared = True
     degraded = ""
 
     def __init__(self, url: str) -> None:
+        self._where = "Redis"
+        self._client: Any = None
+        self._wrong = ""
+        try:
+            self._open(url)
+        except ConfigError as error:  # who asks is told; a store beside this one serves meanwhile
+            self._wrong = str(error)
+
+    def _open(self, url: str) -> None:
         try:
             import redis
         except ImportError as error:
             raise ConfigError("REDIS_URL needs redis-py: pip install 'vault-memory[redis]'") from error
         self._redis = redis
-        parts = urlsplit(url)
-        if parts.scheme not in _SCHEMES:
-            raise ConfigError("REDIS_URL must begin with redis://, rediss:// or unix://")
-        self._where = f"Redis at {parts.path if parts.scheme == 'unix' else parts.hostname or 'localhost'}"
         try:
-            self._client: Any = redis.Redis.from_url(
-                url,
-                decode_responses=True,
-                encoding_errors="replace",
-                socket_timeout=TIMEOUT_S,
-                socket_connect_timeout=TIMEOUT_S,
-                retry=redis.retry.Retry(redis.backoff.NoBackoff(), 0),
-            )
-        except ValueError as error:  # its words would show the password
-            raise ConfigError("REDIS_URL is wrong: it must be like redis://:password@host:6379/0") from error
+            parts = urlsplit(url)
+            if parts.scheme not in _SCHEMES:
+                raise ConfigError("REDIS_URL must begin with redis://, rediss:// or unix://")
+            self._where = f"Redis at {parts.path if parts.scheme == 'unix' else parts.hostname or 'localhost'}"
+            options: dict[str, Any] = redis.connection.parse_url(url)  # type: ignore[no-untyped-call]
+            if not all(_TEXT_OPTION.fullmatch(name) for name, value in options.items() if isinstance(value, str)):
+                raise ValueError("an option that redis-py does not read")
+            options |= {"decode_responses": True, "encoding_errors": "replace"}
+            options |= {"socket_timeout": TIMEOUT_S, "socket_connect_timeout": TIMEOUT_S}
+            pool = redis.ConnectionPool(**options, retry=redis.retry.Retry(redis.backoff.NoBackoff(), 0))
+            pool.make_connection()  # which reads the options; else the first command would
+            self._client = redis.Redis.from_pool(pool)
+        except ConfigError:
+            raise
+        except Exception:  # redis-py raises any of many for an option; its words would show the password
+            raise ConfigError(
+                "REDIS_URL is wrong: it must be like redis://:password@host:6379/0, and what is after a ? is an option "
+                "that redis-py knows for such an address"
+            ) from None
 
     def problem(self) -> str:
         try:
             with self._asking("PING"):
                 self._client.ping()
-        except EndpointError as error:
+        except (ConfigError, EndpointError) as error:
             return str(error)
         return ""
 
@@ -131,7 +148,8 @@ class RedisStore:
             at += _PAGE
 
     def close(self) -> None:
-        self._client.close()
+        if self._client:
+            self._client.close()
 
     def _range(self, key: str, first: int, last: int) -> list[str]:
         with self._asking(key):
@@ -148,6 +166,8 @@ class RedisStore:
     @contextmanager
     def _asking(self, *keys: str) -> Iterator[None]:
         """Redis's errors as ours; none of its messages that could hold a value or a password is passed on."""
+        if self._wrong:
+            raise ConfigError(self._wrong)
         errors = self._redis.exceptions
         why: tuple[tuple[type[Exception], str], ...] = (
             (errors.AuthenticationError, "it refuses the password in REDIS_URL: correct that"),
@@ -156,7 +176,9 @@ class RedisStore:
             (errors.OutOfMemoryError, "its memory is full: see maxmemory in docs/stores.md"),
             (errors.BusyLoadingError, "it is loading its data: it will answer soon"),
             (errors.TimeoutError, f"no answer within {TIMEOUT_S} s: is it running, and near?"),
+            (errors.InvalidResponse, "what answers there is no Redis: correct host and port in REDIS_URL"),
             (errors.ConnectionError, "it cannot be reached: is it running?"),
+            (errors.ResponseError, "it refuses this command: is it a Redis, of version 6.0.6 or later?"),
         )
         try:
             yield
@@ -167,4 +189,6 @@ class RedisStore:
             told = next((text for kind, text in why if isinstance(error, kind)), type(error).__name__)
             if said.startswith(("NOAUTH", "WRONGPASS", "invalid username-password")):
                 told = why[0][1]
+            if said.startswith(("DB index is out of range", "invalid DB index")):
+                told = "it has no database of that number: correct the one at the end of REDIS_URL"
             raise EndpointError(f"{self._where}: {told}") from error

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from vault_memory.core.graph.note import (
         OBSERVATIONS,
         RELATIONS,
+        are_two,
         decode,
         described,
         encode,
@@ -50,6 +51,7 @@ __all__ = [
     "NewRelation",
     "Part",
     "Relation",
+    "are_two",
     "decode",
     "described",
     "disk_key",
@@ -94,6 +96,7 @@ __getattr__ = lazy_exports(
         "with_additions": "note",
         "with_descriptions": "note",
         "with_properties": "note",
+        "are_two": "note",
         "without_twins": "note",
     },
 )

@@ -51,12 +51,11 @@ class Graph:
 
     @cached_property
     def _named(self) -> dict[str, Entity]:
-        """Whom a name means: the entity of that name, else of that file, else one that is called so otherwise."""
+        """Whom a name means: the entity of that name, else one that is called so otherwise, else the one of that id.
+        The file's name does not count: it was made safe, and may be the true name of another."""
         found: dict[str, Entity] = {}
         for each in self._by_age:
             found.setdefault(each.keys[0], each)
-        for each in self._by_age:
-            found.setdefault(each.keys[1], each)
         for each in self._by_age:
             for key in each.keys[2]:
                 found.setdefault(key, each)
@@ -79,7 +78,7 @@ class Graph:
         return sorted(self.entities, key=lambda each: (each.created_at is None, _seconds(each), each.source))
 
     def find(self, name: str) -> Entity | None:
-        """The entity that is called so: by its name, alias, former name, file or id."""
+        """The entity that is called so: by its name, alias, former name or id."""
         return self._named.get(name_key(name))
 
     def linked(self, line: Line) -> Entity | None:

@@ -76,7 +76,7 @@ def decode(text: str, source: str) -> Entity:
     is_own = bool(named) and is_stem_of(stem, named)
     name = named if is_own else stem
     aliases = _names(meta.get("aliases", meta.get("alias")))
-    others = dict.fromkeys([*aliases, *([] if is_own else [stem]), *([named] if named else []), stem])
+    others = dict.fromkeys([*aliases, *([named] if named else [])])
     kind = meta.get("type")
     if kind not in (None, "", *TYPES):
         problems.append(f"type: {str(kind)[:40]!r} is not one of {', '.join(TYPES)}")
@@ -193,6 +193,12 @@ def with_additions(text: str, section: str, items: Sequence[str]) -> str:
     return head + "".join([*lines[:last], *new, *lines[last:]])
 
 
+def are_two(one: str, other: str) -> bool:
+    """Whether two notes in one file are of two entities: `a/b` and `a-b` have the same safe name."""
+    names = [note.parse(text).meta.get("name") for text in (one, other)]
+    return all(isinstance(name, str) for name in names) and len({name_key(str(name)) for name in names}) == 2
+
+
 def without_twins(text: str, *sides: str) -> str:
     """The note, merged of several, with each observation and relation as often as the side has it that has it more
     often: two that say the same are one, whenever each was made. The first ones stay."""
@@ -204,7 +210,7 @@ def without_twins(text: str, *sides: str) -> str:
     above = len(lines) - len(_lines(note.parse(text).body))
     for item, key in _told(text):
         told[key] += 1
-        if told[key] > most[key]:
+        if told[key] > most[key] > 0:  # what stands in neither side is nobody's twin
             lines[above + item.first : above + item.end] = [""] * (item.end - item.first)
     return "".join(lines)
 

@@ -13,8 +13,8 @@ from typing import NamedTuple
 from vault_memory.core.extraction import Clause, HeardTurn, Lexicon, load_lexicon, read_turn
 from vault_memory.core.memorable.kinds import opening
 from vault_memory.core.memorable.saying import is_all_about, says_as_much
-from vault_memory.core.memorable.things import is_named_in
-from vault_memory.core.memorable.wording import DO, read_saying
+from vault_memory.core.memorable.things import is_in_longer_name, is_named_in
+from vault_memory.core.memorable.wording import DO, LIVE, read_saying
 from vault_memory.core.text import fold, is_carried, lazily, same, tokens
 
 _ASKS = r"(?:(?:{memorable.forget.asks}|{subjects.matter.polite})[ ,]*)*"
@@ -60,10 +60,15 @@ class Forget:
         """How well a memory with this content is what is to be forgotten: 2 if it says just that, 1 if it says that and
         more, or is about it, 0 if it is something else."""
         if self.is_said:
-            says = 2 if same(content, self.what) else says_as_much(content, self.what)
-            return max(says, int(is_carried(self.what, content)))
+            if same(content, self.what):
+                return 2
+            if is_in_longer_name(self.what, content):
+                return 0
+            asked = read_saying(self.what)
+            is_read = (asked is not None and asked.relation == LIVE) or (_states(self.what) and _states(content))
+            return says_as_much(content, self.what) or int(not is_read and is_carried(self.what, content))
         if self.is_sure:
-            return int(is_named_in(self.what, content))
+            return int(is_named_in(self.what, content) and not is_in_longer_name(self.what, content))
         return 2 if is_all_about(content, self.what) else 0
 
     def means(self, content: str) -> bool:
@@ -139,7 +144,10 @@ def _read(request: _Request, lexicon: Lexicon, *, is_all: bool) -> Forget | None
         marks |= {name for name, found in around.groupdict().items() if found}
         text = text[: around.start()] + text[around.end() :]
     text = _ME.sub("i ", text.strip())
-    if states := _STATES.match(text):
+    states = _STATES.match(text)
+    if states and marks and _is_a_thing(text, text[states.end() :]):  # 關於我柴犬的事
+        return Forget(text[states.end() :].strip())
+    if states:
         is_meant = request.is_of_memory or bool(marks)
         return Forget(text, is_said=True) if is_meant and _says_enough(text, states.end()) else None
     subject = _ARTICLE.sub("", _OWN.sub("", text)).strip()
@@ -153,8 +161,18 @@ def _read(request: _Request, lexicon: Lexicon, *, is_all: bool) -> Forget | None
 
 
 def _says_enough(text: str, at: int) -> bool:
-    """Whether a statement, behind its «I», says something: not «I asked»."""
-    return len(tokens.query_terms(text[at:]).search_terms) > 1 or _states(text)
+    """Whether a statement, behind its «I», says something: 我喝酒, but not «I asked»."""
+    said = read_saying(text)
+    is_named = said is not None and (said.relation != DO or bool(said.thing.kinds))
+    return (
+        is_named or len(_HAN.findall(text[at:])) >= MIN_HAN_CHARS or len(tokens.query_terms(text[at:]).search_terms) > 1
+    )
+
+
+def _is_a_thing(text: str, named: str) -> bool:
+    """Whether a statement says nothing of a thing, and only names it."""
+    said = read_saying(text)
+    return said is not None and said.relation == DO and any(named.strip() in word for word in said.thing.words)
 
 
 def _states(text: str) -> bool:

@@ -16,6 +16,7 @@ from vault_memory.core.memorable.things import Thing
 from vault_memory.core.memorable.wording import (
     DO,
     FAVOURITE,
+    LIKE,
     LIVE,
     MAX_CHARS,
     WORK,
@@ -66,6 +67,21 @@ def compared(new: str, old: str) -> Verdict:
     return "replaces" if any(_is_left(thing, second, said.leaves) for thing in said.left) else "other"
 
 
+def change_in(text: str) -> Literal["preference", "fact"] | None:
+    """Of what kind the memories are whose place a text may take, although it need be none itself: it says what is left
+    behind, what is so no longer, or what the favourite of a kind is. None for any other text."""
+    said = read_saying(text)
+    if said and (said.relation == FAVOURITE or (said.is_new and not said.is_so)):
+        return "preference" if said.relation in (FAVOURITE, LIKE) else "fact"
+    return "fact" if left_behind(text, is_new=False) else None
+
+
+def goes_on(text: str) -> bool:
+    """Whether a text says what is so from now on: 改開特斯拉."""
+    said = read_saying(text)
+    return said is not None and said.is_new and said.is_so
+
+
 def says_as_much(content: str, words: str) -> int:
     """How well a text says what some words say of their person: 2 the same, 1 the same of a thing of which it says
     more, 0 something else."""
@@ -76,7 +92,8 @@ def says_as_much(content: str, words: str) -> int:
         return 0
     is_like = (asked.subject, asked.relation, asked.is_so) == (said.subject, said.relation, said.is_so)
     is_then = all(any(day in other for other in said.when) for day in asked.when)
-    return int(is_like and is_then and asked.thing.is_within(said.thing))
+    is_it = asked.thing.is_beginning_of(said.thing) if asked.relation == LIVE else said.thing.is_kind_of(asked.thing)
+    return int(is_like and is_then and is_it)
 
 
 def is_all_about(content: str, subject: str) -> bool:

@@ -253,7 +253,7 @@ _CONTRACTED = (
 _MOST = "最喜欢的|最爱的|最喜爱的|最喜欢吃的|最爱吃的|最喜欢喝的|最爱喝的|最常听的"
 _MY = rf"(?:my |我(?:现在|目前|最近)?的?)(?:all time |absolute )?(?:favou?rite|{_MOST})"
 _FAVOURITE = re.compile(
-    rf"^(?:{_MY} ?(?P<slot>[^,]{{0,24}}?) ?(?:is|are|就?是|一直是) ?(?P<thing>.+)"
+    rf"^(?:{_MY} ?(?P<slot>[^,]{{0,24}}?) ?(?:is|are|就?是|一直是|(?:改|换|变)[成为]了?) ?(?P<thing>.+)"
     rf"|(?P<which>.+?) ?(?:is|are|就?是) ?{_MY} ?(?P<also>[^,]{{1,24}}))$"
 )
 _ABOUT = re.compile(r"^(?:对于?|关于) ?|(?:很|非常|超级?|特别|真的|完全|一直|都|蛮|最|毫)+$")

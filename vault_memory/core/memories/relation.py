@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from vault_memory.core.reading import lines
 from vault_memory.core.text import lazily, tokens
 
 MAX_WORDS = 48
@@ -68,7 +69,7 @@ class _Run(NamedTuple):
     size: int
 
 
-_LINES = [[side.split() for side in line.split("|")] for line in _OPPOSITES_TEXT.strip().splitlines()]
+_LINES = [[side.split() for side in line.split("|")] for line in lines(_OPPOSITES_TEXT.strip())]
 _POLES = {
     word if tokens.is_han(word) else tokens.stem(word): (line, pole)
     for line, sides in enumerate(_LINES)

@@ -36,10 +36,11 @@ def merge_file(
 ) -> Merged | None:
     """Merge a file by its kind (`path` is vault-relative); None if it cannot be merged, so that both must be kept.
 
-    `base` is None when both sides made the file. A side that has deleted it (None) has deleted all entries of a log,
-    and what the other has new is left, or no text. A record that the other has only used (`property_merge.USES`) is
-    gone, too: no text; of any other file the outcome is None. `newer` decides between two
-    values of one key; without it they become a conflict. Bytes that are not UTF-8 pass through (`surrogateescape`).
+    `base` is None when both sides made the file; two entities whose names make one file are both kept then. A side that
+    has deleted it (None) has deleted all entries of a log, and what the other has new is left, or no text. A record
+    that the other has only used (`property_merge.USES`) is gone, too: no text; of any other file the outcome is None.
+    `newer` decides between two values of one key; without it they become a conflict. Bytes that are not UTF-8 pass
+    through (`surrogateescape`).
     """
     old, one, other = (
         None if data is None else data.decode("utf-8", "surrogateescape") for data in (base, ours, theirs)
@@ -67,8 +68,12 @@ def merge_file(
         return merge_journal(old, one, other)
     if kind == "learning":
         return merge_learning(old, one, other, newer)
+    if kind == "entity" and old is None and graph.are_two(one, other):
+        return None
     merged = property_merge.merge_note(old, one, other, newer, has_uses=kind in RECORDS)
-    return replace(merged, text=graph.without_twins(merged.text, one, other)) if kind == "entity" else merged
+    if kind == "entity" and not merged.conflicts:  # between marks each side's lines stay as they are
+        return replace(merged, text=graph.without_twins(merged.text, one, other))
+    return merged
 
 
 def with_entries_of(other: bytes, text: bytes) -> bytes:

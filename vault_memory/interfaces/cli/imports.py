@@ -172,6 +172,8 @@ def code_buddy(context: Context, user_id: str, dry_run: bool, folder: Path) -> N
     print_waits(vault.settings_now())
     if found.damaged:
         raise VaultMemoryError("; ".join(found.damaged))
+    if any(each.refused for each in found.files):
+        raise SystemExit(1)
 
 
 def _print_code_buddy(found: ImportedCodeBuddy) -> None:

@@ -8,6 +8,7 @@ from datetime import datetime
 
 import click
 
+from vault_memory.core.reading import lines
 from vault_memory.interfaces.cli import Context, echo, pass_context, plural, print_json, print_waits
 
 _json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
@@ -103,5 +104,5 @@ def print_ddl(context: Context) -> None:
     """Print SQL that would make the mapped tables, for you to run. vault-memory itself never makes or changes one."""
     from vault_memory.services.longterm import tables_ddl
 
-    for line in tables_ddl(context.open()).splitlines():
+    for line in lines(tables_ddl(context.open())):
         echo(line)

@@ -86,13 +86,15 @@ def _settings(vault: Vault) -> CheckResult:
     if strange := sorted(name for name in names if not layout.is_user_id(name)):
         message = f"off_record names nobody by {', '.join(map(repr, strange))}, so their turns are kept"
         return message, f"name a user id, or map that name to one under [identities] in {layout.SETTINGS_FILE}"
+    if vault.config.spared:
+        return "; ".join(why for _, why in vault.config.spared), "correct or unset them; all else works meanwhile"
     now, locale = vault.now().astimezone(vault.config.zone()), vault.config.locale or "as each person writes"
     zone = f"{vault.config.timezone or 'of this system'}, now {now:%H:%M %z}"
     return f"{layout.SETTINGS_FILE} is valid; locale {locale}; time zone {zone}", ""
 
 
 def _trust(vault: Vault) -> CheckResult:
-    waits = vault.config.waits()
+    waits = vault.config.asks()
     if addresses := waiting_addresses(vault):
         shown = ", ".join(map(shown_address, addresses.value))
         waits.append(f"no sync with {shown}: this machine has not said yes to the address")

@@ -104,11 +104,11 @@ def left_out(vault: Vault, user_id: str) -> list[str]:
 
 
 def found(graph: Graph, user_id: str, name: str) -> Entity:
-    """The entity of that name. Raises `NotFound`, which names those that are called nearly so."""
+    """The entity of that name. Raises `NotFound`, which names those that are called nearly so, or whose file is."""
     if entity := graph.find(name):
         return entity
-    by_key = {name_key(each.name): each.name for each in graph.entities}
-    near = [by_key[key] for key in difflib.get_close_matches(name_key(name), by_key, 3)]
+    by_key = {each.keys[1]: each.name for each in graph.entities} | {each.keys[0]: each.name for each in graph.entities}
+    near = dict.fromkeys(by_key[key] for key in difflib.get_close_matches(name_key(name), by_key, 3))
     hint = f" Is it {' or '.join(map(repr, near))}?" if near else ""
     raise NotFound(f"the graph of {user_id} has no entity {name[:100]!r}.{hint}")
 

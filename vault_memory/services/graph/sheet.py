@@ -44,6 +44,7 @@ class Sheet:
         self._graph, self._read, self._at, self._new_id = known, read, at, new_id
         self._pages: dict[str, Page] = {}
         self._new_names: dict[str, str] = {}
+        self._new_files: dict[str, str] = {}
         self._taken: set[str] | None = None
         self._planned: dict[int, Outcome | VaultMemoryError] = {}
 
@@ -167,7 +168,7 @@ class Sheet:
             self._taken = {graph.disk_key(source.rpartition("/")[2].removesuffix(".md")) for source in sources}
         stem = graph.file_stem(new.name, self._taken)
         self._taken.add(graph.disk_key(stem))
-        source = f"{graph.FOLDER}/{stem}.md"
+        source = self._new_files[name_key(stem)] = f"{graph.FOLDER}/{stem}.md"
         entity_id = new.id or self._new_id("entity", name_key(new.name))
         text = graph.encode(new, stem, entity_id, new.created_at or self._at.replace(microsecond=0))
         return self._put(Page(None, text, source))
@@ -206,7 +207,7 @@ class Sheet:
         """Take a note that is made, or whose names may be others."""
         entity = page.entity
         self._pages[entity.source] = page
-        for name in (entity.name, entity.stem, *entity.other_names):
+        for name in (entity.name, *entity.other_names):
             if self._graph.find(name) is None:
                 self._new_names.setdefault(name_key(name), entity.source)
         return entity
@@ -223,4 +224,7 @@ class Sheet:
         return found
 
     def _linked(self, line: Line) -> Entity | None:
+        """Where a link will lead: to a file first, also to one that is made here, and then as a name does."""
+        if made := self._new_files.get(line.key):
+            return self._pages[made].entity
         return self._graph.linked(line) or self._find(line.key)

@@ -12,7 +12,7 @@ from vault_memory.adapters import files
 from vault_memory.adapters.history import ASSISTANT, Draft, FileChange
 from vault_memory.core import layout, learning, trailers
 from vault_memory.core.learning import Event, LearningProfile
-from vault_memory.core.privacy import places, secrets_added
+from vault_memory.core.privacy import places, redact, secrets_added, states_a_value
 from vault_memory.core.profile import LOCALES, labels_for
 from vault_memory.core.text import script_of
 from vault_memory.core.trailers import Trailers
@@ -64,7 +64,9 @@ def update_user(vault: Vault, user_id: str, event: Mapping[str, Any]) -> Learned
     first one makes the user. It is in the file when this returns; its commit is that of the user's next ones, as those
     of the logs.
 
-    Raises `UsageError`, which names the field that is wrong or may not be kept, `InvalidId`, `Busy`, and what the disk
+    A topic that is a secret or a private fact is left out, and the rest of the event counts.
+
+    Raises `UsageError`, which names the field that is wrong, `InvalidId`, `Busy`, and what the disk
     and git raise.
     """
     step = learning.read_event(event)
@@ -72,7 +74,8 @@ def update_user(vault: Vault, user_id: str, event: Mapping[str, Any]) -> Learned
     if vault.config.is_off_record(user_id):
         return Learned(user_id, read_profile(vault, user_id), is_kept=False)
     counts: Counter[str] = Counter()
-    step = _public(step, counts)
+    said, step = step, _public(step, counts)
+    left_out = said.topic is not None and step.topic is None
     path = layout.user_dir(user_id) / layout.LEARNING
     at = vault.now().astimezone(vault.config.zone())
 
@@ -96,15 +99,22 @@ def update_user(vault: Vault, user_id: str, event: Mapping[str, Any]) -> Learned
         done.result,
         redactions=dict(counts),
         paused=done.paused,
-        degraded=(f"index: {done.index_problem}",) if done.index_problem else (),
+        degraded=(
+            *([f"the topic is left out: it is private ({', '.join(counts)})"] if left_out else []),
+            *([f"index: {done.index_problem}"] if done.index_problem else []),
+        ),
     )
 
 
 def _public(step: Event, counts: Counter[str]) -> Event:
-    """The event without secrets and private facts. Raises `UsageError` where nothing else is in its topic."""
+    """The event without secrets and private facts: without its topic, where nothing else is in that. A topic is the
+    subject of a lesson, which is private only if it states somebody's facts."""
     if step.topic is None:
         return step
-    topic = public(step.topic, counts)
-    if is_all_left_out(topic):
-        raise UsageError(f"event.topic may not be kept: it is private ({', '.join(counts)})")
-    return replace(step, topic=topic)
+    if states_a_value(step.topic):
+        topic = public(step.topic, counts)
+    else:
+        redacted = redact(step.topic)
+        topic = redacted.text
+        counts.update(redacted.counts)
+    return replace(step, topic=None if is_all_left_out(topic) else topic)

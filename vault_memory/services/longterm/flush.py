@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from vault_memory.adapters.tokenizer import pack_token_record
 from vault_memory.core import payload
-from vault_memory.core.longterm import rows_of, targets
+from vault_memory.core.longterm import name_of, rows_of, targets
 from vault_memory.errors import EndpointError, UsageError, VaultMemoryError
-from vault_memory.services.longterm.waiting import SENT_FIELDS, is_to_be_sent, round_state
+from vault_memory.services.longterm.waiting import SENT_FIELDS, check_enabled, is_to_be_sent, round_state
 from vault_memory.services.redactor import Redactor
 from vault_memory.services.vault import Vault
 
@@ -45,8 +45,7 @@ def flush_long_term(
     Raises `Busy` while another process sends, `UsageError` while it is off, and what `PostgresStore` raises, after
     three more attempts where these may help; all that is not sent waits, and `long_term_state` says why.
     """
-    if not vault.config.longterm_enabled:
-        raise UsageError("longterm.enabled is off: set it in vault-memory.toml first (docs/stores.md)")
+    check_enabled(vault)
     state = round_state(vault)
     with state.lock():
         sent = refused = 0
@@ -77,14 +76,21 @@ def persist_long_term(vault: Vault, records: Sequence[Mapping[str, Any]]) -> int
     """Write turns to the long-term store at once, without their secrets; how many were written. They are as
     `validate_and_normalize` takes them, and known by conversation_id and created_at: the same may be written again.
 
-    While `longterm.enabled` is off nothing is done. Turns off the record, or that ask to be left out, are not written.
-    Raises `UsageError` for a record of another form, before any is written; what `PostgresStore` raises; and
-    `EndpointError` when the database has refused some: the others are written then.
+    One that is given twice is one, with its longer answer. While `longterm.enabled` is off nothing is done. Turns off
+    the record, or that ask to be left out, are not written. Raises `UsageError` for a record of another form, before
+    any is written, and where it should be on and lacks a setting; what `PostgresStore` raises; and `EndpointError` when
+    the database has refused some: the others are written then.
     """
     if not vault.config.longterm_enabled:
+        if "longterm.enabled" in dict(vault.config.spared):
+            check_enabled(vault)
         return 0
+    if not isinstance(records, Sequence) or isinstance(records, str):
+        raise UsageError(f"a list of turns is wanted, not {type(records).__name__}")
     turns = [_kept(vault, record) for record in records]
-    chosen = [turn for turn in turns if not vault.config.is_off_record(turn["user_id"]) and is_to_be_sent(vault, turn)]
+    turns.sort(key=lambda turn: len(turn["assistant_message"] or ""))  # the longest of a name is its last
+    named = {(turn["user_id"], *name_of(turn)): turn for turn in turns if is_to_be_sent(vault, turn)}
+    chosen = [turn for turn in named.values() if not vault.config.is_off_record(turn["user_id"])]
     if not chosen:
         return 0
     reasons: dict[int, str] = {}
@@ -97,8 +103,9 @@ def persist_long_term(vault: Vault, records: Sequence[Mapping[str, Any]]) -> int
     if reasons:
         index, why = min(reasons.items())
         raise EndpointError(
-            f"{len(reasons):,} of {len(chosen):,} turns were refused, such as that of the conversation "
-            f"{chosen[index]['conversation_id']!r}: {why}; the others are written"
+            f"{len(reasons):,} of {len(chosen):,} turns {'was' if len(reasons) == 1 else 'were'} refused, such as that "
+            f"of the conversation {chosen[index]['conversation_id']!r}: {why}"
+            + ("; the others are written" if len(reasons) < len(chosen) else "")
         )
     return len(chosen)
 

@@ -51,8 +51,7 @@ def note_since(vault: Vault, since: date) -> int:
     """Let all recorded turns since a day wait again, such as those from before it was enabled; how many these are.
     The database knows each by its name, and has none twice. Raises `UsageError` while it is off, and what the outbox
     raises."""
-    if not vault.config.longterm_enabled:
-        raise UsageError("longterm.enabled is off: set it in vault-memory.toml first (docs/stores.md)")
+    check_enabled(vault)
     count = 0
     for user_id in vault.user_ids():
         if vault.config.is_off_record(user_id):
@@ -62,6 +61,13 @@ def note_since(vault: Vault, since: date) -> int:
             vault.outbox.put(batch[::-1])
             count += len(batch)
     return count
+
+
+def check_enabled(vault: Vault) -> None:
+    """Raise `UsageError` while nothing is sent, with the reason."""
+    if not vault.config.longterm_enabled:
+        off = "longterm.enabled is off: set it in vault-memory.toml first (docs/stores.md)"
+        raise UsageError(dict(vault.config.spared).get("longterm.enabled", off))
 
 
 def is_to_be_sent(vault: Vault, turn: Mapping[str, Any]) -> bool:

@@ -80,8 +80,9 @@ def keep_said(
     zone. They live from now on.
 
     What the profile has is not kept twice: what is `known` there, in the person's words or as a note. What a memory
-    says already, in other words too, lets that one live on; what contradicts it takes its place. Secrets and private
-    facts stay out. One commit for all. The caller holds the user's lock, and writes.
+    says already, in other words too, lets that one live on; what contradicts it takes its place. What only ends
+    something is kept where a memory says that. Secrets and private facts stay out. One commit for all. The caller
+    holds the user's lock, and writes.
     """
     now = vault.now().astimezone(vault.config.zone())
     at = min(said_at, now.astimezone(said_at.tzinfo))
@@ -105,6 +106,8 @@ def keep_said(
                 again[known_as.source] = Kept(
                     known_as.memory.id, known_as.memory.type, known_as.memory.content, "reinforced"
                 )
+        elif each.is_only_a_change and not gone:
+            pass  # nothing is known that it ends
         elif any(_last_said(old.memory) > at for old in gone):
             pass  # a turn that comes late: what was said since then holds
         elif any(
@@ -123,7 +126,7 @@ def keep_said(
         return alive
     notes = [FileChange(_path(user_id, memory), None, memories.encode(memory).encode()) for memory in new.values()]
     # Too many is one for the next turn, where some go anyway: it may be the same one.
-    over, expired = overflow_drafts(vault, user_id, [] if successions else notes, is_told=False)
+    over, expired, _ = overflow_drafts(vault, user_id, [] if successions else notes, is_told=False)
     verb = "replace" if successions and len(new) == 1 else "add"
     message = _message(user_id, verb, list(new.values()), source)
     drafts = (Draft(message, ASSISTANT, (*notes, *successions.values())), *over)

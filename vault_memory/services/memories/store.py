@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from functools import partial
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -18,7 +17,7 @@ from vault_memory.core.memories import Memory
 from vault_memory.core.privacy import places, redact, secrets_added, without_private
 from vault_memory.core.trailers import Trailers
 from vault_memory.errors import Busy, IndexUnusable, UsageError
-from vault_memory.services.memories.expire import overflow_drafts
+from vault_memory.services.memories.expire import Overflow, overflow_drafts
 from vault_memory.services.memories.files import MemoryFile, memory_rows, read_memory
 from vault_memory.services.memories.reinforce import renew
 from vault_memory.services.memories.similar import Asked, Question, Similar, Verdict, ask, judged
@@ -262,9 +261,9 @@ def store(
             told,
             id=new.id,
             commits=done.commits,
-            expired=done.result,
+            expired=done.result.gone,
             paused=done.paused,
-            degraded=_once([*asked.degraded, *index]),
+            degraded=_once([*asked.degraded, *filter(None, [done.result.problem]), *index]),
             similar=() if verdict.text or verdict.same else told.similar,
             merged=(old.memory.id,) if verdict.text and old else (),
         )
@@ -303,7 +302,13 @@ def store_all(
         count = "1 memory" if len(ids) == 1 else f"{len(ids):,} memories"
         return trailers.render(f"memories({user_id}): add {count}", "", Trailers(user=user_id))
 
-    overflow = partial(overflow_drafts, vault, user_id, is_told=True)
+    stays = ""
+
+    def overflow(added: Sequence[FileChange]) -> tuple[Sequence[Draft], tuple[str, ...]]:
+        nonlocal stays
+        drafts, gone, stays = overflow_drafts(vault, user_id, added, is_told=True)
+        return drafts, gone
+
     done = add_notes(vault, user_id, notes, known_ids, message, author, overflow=overflow, dry_run=dry_run)
     return StoredAll(
         ids=done.result.new,
@@ -313,7 +318,7 @@ def store_all(
         redactions=dict(counts),
         expired=() if dry_run else done.result.gone,
         paused=done.paused,
-        degraded=(f"index: {done.index_problem}",) if done.index_problem else (),
+        degraded=tuple(filter(None, [stays, done.index_problem and f"index: {done.index_problem}"])),
     )
 
 
@@ -327,24 +332,24 @@ def _write(
     is_as_judged: Callable[[], bool],
     *,
     is_told: bool,
-) -> Written[tuple[str, ...] | None]:
+) -> Written[Overflow | None]:
     """Commit the note of a new memory, that of what was said if the new one is a merge with it, and which memory takes
-    the `old` one's place. The result is the ids of the memories that had to go (`is_told`: whoever stores it reads
-    them); None, and nothing is written, if the verdict is another one when the user's lock is held."""
+    the `old` one's place. The result is which memories had to go (`is_told`: whoever stores it reads that); None, and
+    nothing is written, if the verdict is another one when the user's lock is held."""
     folder = layout.user_dir(user_id)
     notes = {folder / memories.source_of(each): _note(folder, each) for each in (new, said) if each}
     verb = "merge" if said else "replace" if old else "add"
     subject = f"memories({user_id}): {verb} {new.type} {new.heading}"
     message = trailers.render(subject, "", Trailers(user=user_id, source=new.source or None, memory=new.id))
 
-    def decide() -> Plan[tuple[str, ...] | None]:
+    def decide() -> Plan[Overflow | None]:
         if not is_as_judged():
             return Plan(None)
         changes = [FileChange(path, None, note) for path, note in notes.items()]
         if old:
             changes.append(_with_successor(vault, user_id, old, new.id))
-        over, expired = overflow_drafts(vault, user_id, [] if old else changes, is_told=is_told)
-        return Plan(expired, [Draft(message, author, tuple(changes)), *over])
+        over = overflow_drafts(vault, user_id, [] if old else changes, is_told=is_told)
+        return Plan(over, [Draft(message, author, tuple(changes)), *over.drafts])
 
     # The next one who stores a memory looks for the same in the index.
     paths = [*notes, *([folder / old.source] if old else [])]

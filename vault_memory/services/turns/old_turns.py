@@ -354,7 +354,8 @@ def _is_memorable(vault: Vault, said: str) -> bool:
     if not vault.config.memories_from_turns:
         return False
     lexicon = vault.lexicon()
-    return bool(memorable(said, "", lexicon) or to_forget(said, lexicon) or takes_back_the_last(said, lexicon))
+    heard = memorable(said, "", lexicon, with_changes=True)
+    return bool(heard or to_forget(said, lexicon) or takes_back_the_last(said, lexicon))
 
 
 def _remember(vault: Vault, user_id: str, as_of: int, line: _Line) -> Written[KeptOfTurn]:
@@ -362,7 +363,7 @@ def _remember(vault: Vault, user_id: str, as_of: int, line: _Line) -> Written[Ke
     had to go for them (`expired` names these), nothing is kept."""
     turn, lexicon = line.turn(user_id), vault.lexicon()
     forgotten = to_forget(line.said, lexicon)
-    said = memorable(line.said, "", lexicon)
+    said = memorable(line.said, "", lexicon, with_changes=True)
     told = [each for each in said if not any(asked.means(each.content) for asked in forgotten)]
     is_reversal = not (told or forgotten) and takes_back_the_last(line.said, lexicon)
     before_it = turn_before(vault, turn, line.source) if is_reversal else None

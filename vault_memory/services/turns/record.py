@@ -579,11 +579,12 @@ def _learn(
     if is_reply:
         heard = extract(said, "", existing, vault.lexicon())
         signals = [signal for signal in signals if signal not in heard]
-    told = memorable(said, "", vault.lexicon()) if vault.config.memories_from_turns and not is_reply else []
+    is_heard = vault.config.memories_from_turns and not is_reply
+    told = memorable(said, "", vault.lexicon(), with_changes=True) if is_heard else []
     forgotten = [] if is_reply else to_forget(said, vault.lexicon())
     told = [each for each in told if not any(asked.means(each.content) for asked in forgotten)]
-    if told:
-        signals = without_told(signals, told, said, existing, vault.lexicon())
+    if own := [each for each in told if not each.is_only_a_change]:
+        signals = without_told(signals, own, said, existing, vault.lexicon())
     is_reversal = not (is_reply or signals or forgotten) and takes_back_the_last(said, vault.lexicon())
     before_it = turn_before(vault, turn, line.source) if is_reversal else None
     vault.chats.step_aside()

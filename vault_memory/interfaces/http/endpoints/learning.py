@@ -30,7 +30,7 @@ class Metadata(BaseModel):
     """How a quiz went."""
 
     difficulty: Difficulty | None = Field(None, examples=["easy"])
-    correct_rate: float | None = Field(None, ge=0, le=1, allow_inf_nan=False, examples=[0.4])
+    correct_rate: float | None = Field(None, strict=True, ge=0, le=1, allow_inf_nan=False, examples=[0.4])
 
 
 class EventIn(BaseModel):
