@@ -73,6 +73,8 @@ async def call_everything(client: Client) -> set[str]:
     assert (await ask("suggestions")) == {"suggestions": [], "changes": []}
     turn = await ask("record_turn", user_message="以後後端都用 Rust", assistant_message="好的")
     assert turn["changes"] == ["languages + Rust"] or turn["changes"]
+    nothing = {"topic_hint": None, "user_mastery_hint": None, "recent_behavior": ""}
+    assert (await ask("memory_summary", session_id="s1")) == nothing
     hit = (await ask("search_memory", query="Rust"))["hits"][0]
     assert "Rust" in (await ask("read_note", source=hit["source"]))["content"]
     assert "Rex" in (await ask("build_prompt", request="What is my dog called?"))["text"]

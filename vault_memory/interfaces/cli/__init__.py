@@ -23,10 +23,10 @@ import click
 from vault_memory import __version__
 from vault_memory.core.reading import escape_controls_in_json, show_controls, show_in_line
 from vault_memory.errors import VaultMemoryError
-from vault_memory.services.vault import Vault, open_vault
 
 if TYPE_CHECKING:
     from vault_memory.config import Config
+    from vault_memory.services.vault import Vault
 
 _COMMANDS: dict[str, tuple[str, str]] = {
     "init": ("setup", "Make a folder a vault, or add what a vault lacks."),
@@ -88,6 +88,8 @@ class Context:
     def open(self, *, logs_wait: bool = False) -> Vault:
         """Open the vault. Settings given as options win over its settings file. Without a daemon logs that wait for
         their commit get it now, unless more turns may follow (`logs_wait`)."""
+        from vault_memory.services.vault import open_vault  # `hook event`, which a person waits for, opens none
+
         vault = open_vault(self.vault_path, **self.flags)
         if not logs_wait and vault.history.has_waiting():
             from vault_memory.services.daemon import commit_left_logs

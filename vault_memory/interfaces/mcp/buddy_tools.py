@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from functools import partial
 from typing import Annotated, Any, Literal
@@ -51,6 +52,14 @@ def _taken(tool: buddy.Tool) -> type[Taken]:
     return create_model(f"{tool.name}_taken", __base__=_BuddyTaken, **fields)
 
 
+def _described(tool: buddy.Tool) -> str:
+    """What the tool does, with its arguments under the names of the document."""
+    text = tool.description.partition(" Raises")[0].replace("\n", " ")
+    for each in tool.parameters:
+        text = re.sub(rf"\b{each.python_name}\b", each.name, text)
+    return text
+
+
 def _does(name: str, person: Person, taken: Taken) -> dict[str, Any]:
     given = taken.model_dump(by_alias=True, exclude_none=True)
     if name == "buddy_config" and given and not person.is_admin:
@@ -71,7 +80,7 @@ def _tool(tool: buddy.Tool) -> Tool:
     return Tool(
         tool.name,
         "buddy",
-        tool.description.partition(" Raises")[0].replace("\n", " "),
+        _described(tool),
         _taken(tool),
         {"type": "object"},
         partial(_does, tool.name),

@@ -9,6 +9,7 @@ from pydantic import Field
 from vault_memory.core.profile import FIELDS
 from vault_memory.errors import NotFound, UsageError
 from vault_memory.interfaces.mcp.tool import (
+    MAY_BE_TEXT,
     TEXT,
     TEXTS,
     WHOLE,
@@ -20,6 +21,7 @@ from vault_memory.interfaces.mcp.tool import (
     record,
     rows,
 )
+from vault_memory.services.learning import memory_summary
 from vault_memory.services.profiles import (
     accept_suggestion,
     dismiss_suggestion,
@@ -66,6 +68,12 @@ class TurnTaken(Taken):
     user_message: Long
     assistant_message: Long = ""
     conversation_id: Annotated[str, Field(max_length=200)] = ""
+
+
+class SummaryTaken(Taken):
+    """Of which session."""
+
+    session_id: Annotated[str, Field(max_length=200)] = ""
 
 
 def _profile(person: Person, _: Nothing) -> dict[str, Any]:
@@ -140,6 +148,10 @@ def _turn(person: Person, taken: TurnTaken) -> dict[str, Any]:
     }
 
 
+def _summary(person: Person, taken: SummaryTaken) -> dict[str, Any]:
+    return memory_summary(person.vault, person.user_id, taken.session_id or None).as_dict()
+
+
 TOOLS = (
     Tool(
         "get_profile",
@@ -184,5 +196,14 @@ TOOLS = (
         TurnTaken,
         record(source=TEXT, changes=TEXTS, memories=TEXTS, degraded=TEXTS),
         _turn,
+    ),
+    Tool(
+        "memory_summary",
+        "learning",
+        "Topic of a learner's session, how well they master it, what they just did; null where unknown.",
+        SummaryTaken,
+        record(topic_hint=MAY_BE_TEXT, user_mastery_hint=MAY_BE_TEXT, recent_behavior=TEXT),
+        _summary,
+        reads_only=True,
     ),
 )

@@ -21,6 +21,7 @@ TOOLSETS: tuple[Toolset, ...] = ("memory", "profile", "learning", "vault", "budd
 DEFAULT_TOOLSETS: tuple[Toolset, ...] = ("memory", "profile", "learning", "vault")
 
 TEXT: dict[str, Any] = {"type": "string"}
+MAY_BE_TEXT: dict[str, Any] = {"type": ["string", "null"]}
 WHOLE: dict[str, Any] = {"type": "integer"}
 NUMBER: dict[str, Any] = {"type": "number"}
 TRUTH: dict[str, Any] = {"type": "boolean"}
