@@ -9,6 +9,17 @@ from vault_memory.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from vault_memory.core.clients.frames import end_of_typed, is_template
+    from vault_memory.core.clients.hook_events import (
+        COMPACT,
+        END,
+        HOOK_CLIENTS,
+        HOOK_EVENTS,
+        PROMPT,
+        START,
+        STOP,
+        HookEvent,
+        read_hook_event,
+    )
     from vault_memory.core.clients.rules import (
         MAX_SIGN_CHARS,
         Command,
@@ -20,6 +31,15 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
+    "COMPACT",
+    "END",
+    "HOOK_CLIENTS",
+    "HOOK_EVENTS",
+    "HookEvent",
+    "PROMPT",
+    "START",
+    "STOP",
+    "read_hook_event",
     "Command",
     "MAX_SIGN_CHARS",
     "Rules",
@@ -34,7 +54,16 @@ __all__ = [
 __getattr__ = lazy_exports(
     __name__,
     {
+        "COMPACT": "hook_events",
         "Command": "rules",
+        "END": "hook_events",
+        "HOOK_CLIENTS": "hook_events",
+        "HOOK_EVENTS": "hook_events",
+        "HookEvent": "hook_events",
+        "PROMPT": "hook_events",
+        "START": "hook_events",
+        "STOP": "hook_events",
+        "read_hook_event": "hook_events",
         "MAX_SIGN_CHARS": "rules",
         "Rules": "rules",
         "Wrapper": "rules",

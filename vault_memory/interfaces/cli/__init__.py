@@ -60,6 +60,8 @@ _COMMANDS: dict[str, tuple[str, str]] = {
     "watch": ("daemon", "Run the daemon: index and commit every edit."),
     "serve": ("daemon", "Serve the vault over HTTP."),
     "mcp": ("daemon", "Give an assistant this memory, by MCP."),
+    "install": ("assistants.install", "Connect an assistant on this machine with this vault."),
+    "uninstall": ("assistants.install", "Take back what install has written."),
     "proxy": ("health", "Look at what the chat proxy did."),
     "token": ("daemon", "Show the token of the HTTP server, or make one for a user."),
     "service": ("daemon", "Let the system start the daemon at log-in."),
@@ -72,8 +74,8 @@ _COMMANDS: dict[str, tuple[str, str]] = {
 }
 """Command → (its module in this package, its line in the list of commands)."""
 
-_FOR_GIT = {"hook": "setup", "merge-driver": "setup"}
-"""Commands that git calls → their module. They are not listed."""
+_FOR_PROGRAMS = {"hook": "assistants.hook", "merge-driver": "setup"}
+"""Commands that git and assistants call → their module. They are not listed."""
 
 
 @dataclass
@@ -115,8 +117,8 @@ class _Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name in _COMMANDS:
             name = _COMMANDS[cmd_name][0]
-        elif cmd_name in _FOR_GIT:
-            name = _FOR_GIT[cmd_name]
+        elif cmd_name in _FOR_PROGRAMS:
+            name = _FOR_PROGRAMS[cmd_name]
         else:
             return None
         module = importlib.import_module(f"{__name__}.{name}")
@@ -132,7 +134,7 @@ class _Commands(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         name = args[0] if args else ""
-        if name not in _COMMANDS and name not in _FOR_GIT:
+        if name not in _COMMANDS and name not in _FOR_PROGRAMS:
             import difflib
 
             near = difflib.get_close_matches(name, self.list_commands(ctx), n=1)

@@ -156,22 +156,6 @@ def _is_agreed() -> bool:
     return sys.stdin.isatty() and click.confirm("\nSay yes to these values?", default=False)
 
 
-@click.group()
-def hook() -> None:
-    """Commands that the vault's git hooks call."""
-
-
-@hook.command("pre-commit")
-def pre_commit() -> None:
-    """Print why the staged files must not be committed; the exit code is then 1. Print nothing when they may."""
-    from vault_memory.services.sync import check_staged
-
-    if reasons := check_staged(Path.cwd()):
-        for reason in reasons:
-            echo(reason)
-        raise SystemExit(1)
-
-
 @click.command("merge-driver")
 @click.argument("base", type=click.Path(path_type=Path))
 @click.argument("ours", type=click.Path(path_type=Path))

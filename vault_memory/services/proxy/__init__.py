@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from vault_memory.services.proxy.relay import Relay
     from vault_memory.services.proxy.relayed import Prepared, RelayedResponse, has_own_key
     from vault_memory.services.proxy.request_log import Row, last_requests
-    from vault_memory.services.proxy.turn_recorder import BROKE_OFF
+    from vault_memory.services.proxy.turn_recorder import BROKE_OFF, TurnRecorder, UserRequest
 
 __all__ = [
     "BROKE_OFF",
@@ -20,6 +20,8 @@ __all__ = [
     "Relay",
     "RelayedResponse",
     "Row",
+    "TurnRecorder",
+    "UserRequest",
     "has_own_key",
     "keeps_nothing",
     "last_requests",
@@ -36,6 +38,8 @@ __getattr__ = lazy_exports(
         "Relay": "relay",
         "RelayedResponse": "relayed",
         "Row": "request_log",
+        "TurnRecorder": "turn_recorder",
+        "UserRequest": "turn_recorder",
         "has_own_key": "relayed",
         "keeps_nothing": "doors",
         "last_requests": "request_log",

@@ -10,7 +10,13 @@ from vault_memory.lazy import lazy_exports
 if TYPE_CHECKING:
     from vault_memory.services.retrieval.ask import Answer, ask_ai
     from vault_memory.services.retrieval.bench import bench
-    from vault_memory.services.retrieval.build_prompt import Memory, Prompt, build_enhanced_prompt, build_memory
+    from vault_memory.services.retrieval.build_prompt import (
+        Memory,
+        Prompt,
+        build_enhanced_prompt,
+        build_memory,
+        build_opening,
+    )
     from vault_memory.services.retrieval.recall import Recalled, Recollection, recall, recall_memory
     from vault_memory.services.retrieval.search import Mode, Scope, SearchQuery, SearchResult, refresh, search
     from vault_memory.services.retrieval.search_process import SearchProcess
@@ -30,6 +36,7 @@ __all__ = [
     "bench",
     "build_enhanced_prompt",
     "build_memory",
+    "build_opening",
     "recall",
     "recall_memory",
     "refresh",
@@ -53,6 +60,7 @@ __getattr__ = lazy_exports(
         "bench": "bench",
         "build_enhanced_prompt": "build_prompt",
         "build_memory": "build_prompt",
+        "build_opening": "build_prompt",
         "recall": "recall",
         "recall_memory": "recall",
         "refresh": "search",

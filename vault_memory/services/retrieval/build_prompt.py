@@ -104,12 +104,14 @@ class Memory:
     degraded: list[str] = field(default_factory=list)
 
 
-def build_memory(vault: Vault, user_id: str, request: str, *, said: str = "", budget: int) -> Memory:
+def build_memory(
+    vault: Vault, user_id: str, request: str, *, said: str = "", budget: int, has_opening: bool = False
+) -> Memory:
     """Profile, memories and recent activity for a request that is built by somebody else, such as a chat client.
 
     `said` is the text already in that request, with its earlier turns: it is not recalled again. `budget` is in
-    tokens. A user whom the vault does not know yet has none. Raises `InvalidId`, and `NotFound` for a user who gets
-    another id meanwhile.
+    tokens. `has_opening`: profile and activity stand there already (`build_opening`). A user whom the vault does not
+    know yet has none. Raises `InvalidId`, and `NotFound` for a user who gets another id meanwhile.
     """
     layout.check_user_id(user_id)
     if not vault.is_user(user_id):
@@ -121,6 +123,20 @@ def build_memory(vault: Vault, user_id: str, request: str, *, said: str = "", bu
         builder.add_recalled()
         builder.add_mistakes()
         builder.add_memories()
+        if has_opening:
+            builder.leave_out("user-profile", "recent-activity")
+        return builder.build_memory(budget)
+
+
+def build_opening(vault: Vault, user_id: str, *, budget: int) -> Memory:
+    """Profile and recent activity, for a conversation in which nothing has been asked yet; else as `build_memory`."""
+    layout.check_user_id(user_id)
+    if not vault.is_user(user_id):
+        return Memory()
+    with vault.reading(user_id):
+        builder = _Builder(vault, user_id, "")
+        builder.add_profile()
+        builder.add_activity()
         return builder.build_memory(budget)
 
 
@@ -305,6 +321,11 @@ class _Builder:
         """How this kind of work is done here."""
         found = skill_named(self._vault, skill) if isinstance(skill, str) else skill
         self._sections.append(Section("active-skill", tuple(reading.lines(escape(found.content))), found.name))
+
+    def leave_out(self, *names: str) -> None:
+        """Take sections out again that others were chosen by: what they say is known where the prompt goes."""
+        self._sections = [each for each in self._sections if each.name not in names]
+        self._passages = [each for each in self._passages if each.section not in names]
 
     def build(self, budget: int) -> Prompt:
         """The request and all sections, within `budget` tokens."""

@@ -1,0 +1,41 @@
+"""What assistants are told so that they use a vault: the configuration of each, our entries merged into its text and
+taken out of it again, and the rules by which a model remembers and recalls, in three languages."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from vault_memory.lazy import lazy_exports
+
+if TYPE_CHECKING:
+    from vault_memory.core.assistants.clients import ASSISTANTS, Assistant, Command, Place, command_in
+    from vault_memory.core.assistants.rules import RULES_LOCALES, rules_text, skill_text, with_rules, without_rules
+
+__all__ = [
+    "ASSISTANTS",
+    "Assistant",
+    "Command",
+    "Place",
+    "RULES_LOCALES",
+    "command_in",
+    "rules_text",
+    "skill_text",
+    "with_rules",
+    "without_rules",
+]
+
+__getattr__ = lazy_exports(
+    __name__,
+    {
+        "ASSISTANTS": "clients",
+        "Assistant": "clients",
+        "Command": "clients",
+        "Place": "clients",
+        "RULES_LOCALES": "rules",
+        "command_in": "clients",
+        "rules_text": "rules",
+        "skill_text": "rules",
+        "with_rules": "rules",
+        "without_rules": "rules",
+    },
+)
