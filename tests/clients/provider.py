@@ -21,6 +21,8 @@ class Call:
 
     name: str
     arguments: Mapping[str, Any]
+    namespace: str = ""
+    """Of OpenAI's Responses API: a group of tools, such as those of an MCP server in Codex."""
 
 
 @dataclass(frozen=True)
@@ -179,6 +181,7 @@ def _responses(answer: Answer, model: str, number: int, is_stream: bool) -> Repl
             "name": call.name,
             "arguments": json.dumps(call.arguments, ensure_ascii=False),
             "status": "completed",
+            **({"namespace": call.namespace} if call.namespace else {}),
         }
         for at, call in enumerate(answer.calls)
     ]
