@@ -25,10 +25,10 @@ from tests.clients.record import Machine, Script, Session, project
 from tests.scripted_http import ScriptedServer
 from vault_memory.services.admin import create_vault
 from vault_memory.services.admin.access import new_user_token
+from vault_memory.services.assistants import heard_hooks
 from vault_memory.services.memories import list_memories
 from vault_memory.services.notes import newest_turns
 from vault_memory.services.profiles import set_preference, user_profile
-from vault_memory.services.sessions import heard_hooks
 from vault_memory.services.vault import Vault, open_vault
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "benchmarks"))

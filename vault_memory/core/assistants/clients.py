@@ -101,11 +101,14 @@ def _codex_parted(text: str) -> str:
 
 def _hooks(client: str, events: Sequence[str]) -> dict[str, Any]:
     def merged(text: str, command: Command) -> str:
+        group = {"hooks": [{"type": "command", "command": command.hook(client), "timeout": HOOK_TIMEOUT_S}]}
+        fields = json_text.read(text)
+        if all([each for each in _groups(fields, event) if _is_ours(each)] == [group] for event in events):
+            return text
         text = parted(text)
-        hook = {"type": "command", "command": command.hook(client), "timeout": HOOK_TIMEOUT_S}
         for event in events:
             known = _groups(json_text.read(text), event)
-            text = json_text.with_member(text, ("hooks", event), [*known, {"hooks": [hook]}])
+            text = json_text.with_member(text, ("hooks", event), [*known, group])
         return text
 
     def parted(text: str) -> str:

@@ -61,6 +61,8 @@ def with_member(text: str, path: Sequence[str], value: Any) -> str:
         if found is None or depth == len(path) - 1:
             break
         at, depth = found.value_at, depth + 1
+    if found is not None and json.loads(text[found.value_at : found.end]) == value:
+        return text
     for key in reversed(path[depth + 1 :]):
         value = {key: value}
     shown = json.dumps(value, ensure_ascii=False, indent=indent).replace("\n", "\n" + indent * (depth + 1))

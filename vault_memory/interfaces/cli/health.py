@@ -82,12 +82,18 @@ def _print_status(current: Status) -> None:
             echo(f"job      {job.name} ({job.when}): {job.last.said}, {job.last.started:%Y-%m-%d %H:%M}")
     for name, place in current.stores.items():
         echo(f"store    {name}: {place}")
+    for client, at in _last_of_clients(current).items():
+        echo(f"hooks    {client}: last heard {at}")
     for line in current.decided:
         echo(f"decided  {line}")
     for line in current.degraded:
         echo(f"degraded {line}")
     for line in current.unhealthy:
         echo(f"unhealthy {line}", fg="red")
+
+
+def _last_of_clients(current: Status) -> dict[str, str]:
+    return {each.client: each.at for each in sorted(current.hooks, key=lambda each: each.at)}
 
 
 @click.command()

@@ -18,6 +18,7 @@ from vault_memory.core.notes import note
 from vault_memory.core.privacy import shown_address
 from vault_memory.core.record_kinds import KIND_OF_PATH
 from vault_memory.errors import ForeignFile, HistoryError, VaultMemoryError
+from vault_memory.services.assistants import Heard, heard_hooks
 from vault_memory.services.daemon import DaemonRecord, Outcome, is_running, outcomes, read_record
 from vault_memory.services.indexing import compare, held_deletions, spaces
 from vault_memory.services.longterm import long_term_problem
@@ -96,7 +97,7 @@ class Status:
     `vectors_by` is what compares vectors: `sqlite-vec`, or `numpy` where that cannot be loaded. `growth` is the size of
     git's history. `conflicts` wait for a person's decision; `decided` are those in which a sync kept the newer value.
     `withheld` files hold a secret or are too large, and are left out of commits. `session` is what this process
-    has done.
+    has done. `hooks` are the last events of the assistants that call hooks.
     """
 
     root: str
@@ -113,6 +114,7 @@ class Status:
     degraded: tuple[str, ...]
     unhealthy: tuple[str, ...]
     session: Session
+    hooks: tuple[Heard, ...] = ()
 
 
 def status(vault: Vault, user_id: str | None = None) -> Status:
@@ -149,6 +151,7 @@ def status(vault: Vault, user_id: str | None = None) -> Status:
     notes = told(lambda: [*wrong_in_git(vault), *filter(None, [ignored_notes(vault)])])
     size = told(lambda: [growth(vault.history.git_dir)])
     closed = told(lambda: _closed(vault))
+    hooks = told(lambda: heard_hooks(vault.root)) if user_id is None else ()
     return Status(
         str(vault.root),
         scopes=scope_statuses,
@@ -165,6 +168,11 @@ def status(vault: Vault, user_id: str | None = None) -> Status:
             *degraded,
             *filter(None, [store_problem(vault), long_term_problem(vault)]),
             *refused,
+            *(
+                f"the hook {each.event} of {each.client} failed, {each.at}: {each.problem}"
+                for each in hooks
+                if each.problem
+            ),
             *(told(lambda: [*vault.refused_users(), *vault.no_users()]) if user_id is None else ()),
         ),
         unhealthy=(
@@ -174,6 +182,7 @@ def status(vault: Vault, user_id: str | None = None) -> Status:
             *(f"withheld from commits: {w.path}: {w.why}: {w.next_step}" for w in held_back),
         ),
         session=session(vault, user_id),
+        hooks=hooks,
     )
 
 

@@ -29,11 +29,13 @@ PROGRAM = "vault-memory"
 
 @dataclass(frozen=True)
 class Edit:
-    """A change of a file: its bytes `before` (None: it is not there) and `after` it (None: it is deleted)."""
+    """A change of a file: its bytes `before` (None: it is not there) and `after` it (None: it is deleted). `is_first`:
+    there is nothing of ours in it before."""
 
     path: Path
     before: bytes | None
     after: bytes | None
+    is_first: bool = False
 
     @property
     def backup(self) -> Path:
@@ -49,12 +51,13 @@ def connect(
     assistant = _assistant(client)
     command = Command(_program(), str(vault.root), user_id)
     places = [assistant.server, *([assistant.hooks] if assistant.hooks and local_socket.is_possible() else [])]
-    edits = [_edit(path_of(each, environ), _merged(each, command)) for each in places]
+    edits = [_edit(path_of(each, environ), _merged(each, command), each.parted) for each in places]
     if rules:
         if assistant.rules is None:
             raise UsageError(f"{assistant.title} has no file for rules that is known here: leave --rules out")
         path = path_of(assistant.rules, environ)
-        edits.append(_edit(path, (lambda _: skill_text(rules)) if assistant.has_skills else _ruled(rules)))
+        ruled = (lambda _: skill_text(rules)) if assistant.has_skills else _ruled(rules)
+        edits.append(_edit(path, ruled, _no_skill if assistant.has_skills else without_rules))
     return [each for each in edits if each.after != each.before]
 
 
@@ -66,7 +69,7 @@ def disconnect(client: str, environ: Mapping[str, str] = os.environ) -> list[Edi
     edits = [_undone(path_of(each, environ), each.parted) for each in places]
     if assistant.rules is not None:
         path = path_of(assistant.rules, environ)
-        edits.append(_undone(path, (lambda _: "") if assistant.has_skills else without_rules))
+        edits.append(_undone(path, _no_skill if assistant.has_skills else without_rules))
     return [each for each in edits if each.after != each.before]
 
 
@@ -79,7 +82,7 @@ def write_edits(edits: Sequence[Edit]) -> None:
             if edit.path.parent.name == PROGRAM and not os.listdir(edit.path.parent):
                 edit.path.parent.rmdir()  # the folder of our skill
         else:
-            if edit.before is not None and not edit.backup.exists():
+            if edit.before is not None and edit.is_first:
                 files.write_private(edit.backup, edit.before)
             files.replace(edit.path, edit.after, edit.before)
         kept = files.read(edit.backup)
@@ -101,9 +104,15 @@ def _ruled(locale: str) -> Callable[[str], str]:
     return lambda text: with_rules(text, locale)
 
 
-def _edit(path: Path, change: Callable[[str], str]) -> Edit:
+def _no_skill(_: str) -> str:
+    """A skill of our name is ours."""
+    return ""
+
+
+def _edit(path: Path, change: Callable[[str], str], undo: Callable[[str], str]) -> Edit:
     before = files.read(path)
-    return Edit(path, before, _changed(path, before or b"", change).encode())
+    after = _changed(path, before or b"", change).encode()
+    return Edit(path, before, after, is_first=_changed(path, before or b"", undo).encode() == before)
 
 
 def _undone(path: Path, change: Callable[[str], str]) -> Edit:

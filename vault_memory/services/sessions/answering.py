@@ -19,8 +19,8 @@ from vault_memory.adapters import files, local_socket
 from vault_memory.core import layout
 from vault_memory.core.clients import HookEvent
 from vault_memory.errors import Busy, VaultMemoryError
+from vault_memory.services.assistants import note_heard
 from vault_memory.services.sessions.asking import SOCKET
-from vault_memory.services.sessions.record import note_heard
 from vault_memory.services.vault import Vault, open_vault
 
 if TYPE_CHECKING:

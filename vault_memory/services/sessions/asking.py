@@ -13,13 +13,12 @@ from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
-from vault_memory import __version__
 from vault_memory.adapters import local_socket
 from vault_memory.core import layout
 from vault_memory.core.clients import START, HookEvent
 
-SOCKET = f"hooks-{__version__}.sock"
-"""Of this version: what an older one answers would be another's."""
+SOCKET = f"hooks-{os.stat(__file__).st_mtime_ns:x}.sock"
+"""Of this installation: a process that was started before an upgrade is asked no more."""
 START_WAIT_S = 2.0
 """How long a question waits for a process that has just been started."""
 ANSWER_WAIT_S = 3.0

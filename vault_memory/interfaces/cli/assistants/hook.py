@@ -58,7 +58,7 @@ def _note(root: Path, client: str, event: str, error: Exception) -> None:
     from datetime import datetime
 
     from vault_memory.core import layout
-    from vault_memory.services.sessions import note_heard
+    from vault_memory.services.assistants import note_heard
 
     if (root / layout.SETTINGS_FILE).is_file():  # else it was moved, and nothing is made where it was
         note_heard(root, client[:60], event, datetime.now().astimezone(), f"{type(error).__name__}: {error}")

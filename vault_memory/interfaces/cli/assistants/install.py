@@ -105,7 +105,7 @@ def _print_list() -> None:
 
 
 def _last_heard(vault: str, client: str) -> list[str]:
-    from vault_memory.services.sessions import heard_hooks
+    from vault_memory.services.assistants import heard_hooks
 
     try:
         found = [each for each in heard_hooks(Path(vault)) if each.client == client]

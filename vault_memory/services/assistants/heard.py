@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from vault_memory.adapters.state import StateFile
+from vault_memory.core.clients import HOOK_EVENTS
 from vault_memory.errors import VaultMemoryError
 
 MAX_PROBLEM_CHARS = 300
@@ -28,11 +29,12 @@ class Heard:
 
 
 def note_heard(root: Path, client: str, event: str, at: datetime, problem: str = "") -> None:
-    """Note an event of a client. Where that cannot be written it is not noted: no hook may fail by it."""
+    """Note an event of a client; what was no event that is known is forgotten with the next one. Where that cannot be
+    written it is not noted: no hook may fail by it."""
 
     def change(state: dict[str, Any]) -> dict[str, Any]:
         known = state.get(client)
-        events = dict(known) if isinstance(known, dict) else {}
+        events = {name: row for name, row in known.items() if name in HOOK_EVENTS} if isinstance(known, dict) else {}
         before = events.get(event)
         count = before.get("count") if isinstance(before, dict) else 0
         events[event] = {

@@ -1,0 +1,34 @@
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from vault_memory.core.assistants import RULES_LOCALES, rules_text, skill_text, with_rules, without_rules
+from vault_memory.errors import UsageError
+from vault_memory.interfaces.mcp.catalogue import tools
+
+
+@pytest.mark.parametrize("locale", RULES_LOCALES)
+def test_they_name_only_tools_that_exist(locale: str) -> None:
+    """A11: the rules of when to remember and when to recall."""
+    named = {name for name in re.findall(r"`([a-z_]+)`", rules_text(locale)) if "_" in name or name == "remember"}
+    assert {"remember", "recall_memory", "search_memory", "set_preference", "delete_memory"} <= named <= tools().keys()
+
+
+@pytest.mark.parametrize("locale", RULES_LOCALES)
+def test_a_section_comes_and_goes(locale: str) -> None:
+    text = "# My rules\n\nBe brief.\n"
+    made = with_rules(text, locale)
+    assert made.startswith(text)
+    assert rules_text(locale) in made
+    assert with_rules(made, "en") == with_rules(text, "en")
+    assert without_rules(made) == text
+    assert without_rules(with_rules("", locale)) == ""
+
+
+def test_a_skill_has_front_matter() -> None:
+    assert skill_text("zh-CN").startswith("---\nname: vault-memory\ndescription: 用户的长期记忆")
+    assert "\n---\n\n# 长期记忆" in skill_text("zh-CN")
+    with pytest.raises(UsageError, match="not written in 'fr'"):
+        skill_text("fr")

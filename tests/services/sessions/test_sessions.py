@@ -1,0 +1,125 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from vault_memory.core.clients import HookEvent
+from vault_memory.services.memories import list_memories, remember
+from vault_memory.services.notes import newest_turns
+from vault_memory.services.profiles import set_preference, user_profile
+from vault_memory.services.sessions.sessions import Sessions
+from vault_memory.services.vault import Vault, open_vault
+
+
+@pytest.fixture
+def sessions(vault: Vault) -> Sessions:
+    set_preference(vault, "alice", "theme", "dark")
+    remember(vault, "alice", "My dog is called Rex")
+    return Sessions(vault)
+
+
+def happen(sessions: Sessions, name: str, text: str = "", session: str = "s1", **more: Any) -> str:
+    """Have something happen in a session of alice's, and all that comes of it done."""
+    answer, work = sessions.answer("alice", HookEvent(name, more.pop("client", "claude-code"), session, text, **more))
+    work()
+    return answer
+
+
+def turns(vault: Vault) -> list[tuple[str, str]]:
+    found = [turn for _, turn in newest_turns(vault, "alice", 20)][::-1]
+    return [(str(each["user_message"] or each.get("context")), str(each["assistant_message"] or "")) for each in found]
+
+
+def test_a_session_gets_the_profile_once_and_what_bears_on_each_question(sessions: Sessions) -> None:
+    begun = happen(sessions, "SessionStart")
+    assert "dark" in begun
+    assert "Rex" not in begun
+    asked = happen(sessions, "UserPromptSubmit", "What is my dog called?")
+    assert "Rex" in asked
+    assert "dark" not in asked
+    assert "Rex" not in happen(sessions, "UserPromptSubmit", "And how old is my dog?")  # it was given before
+    happen(sessions, "PreCompact")
+    assert "dark" in happen(sessions, "SessionStart")
+    assert "Rex" in happen(sessions, "UserPromptSubmit", "What was my dog called?")
+
+
+def test_a_question_without_a_beginning_gets_the_profile_too(sessions: Sessions) -> None:
+    asked = happen(sessions, "UserPromptSubmit", "What is my dog called?")
+    assert "dark" in asked
+    assert "Rex" in asked
+
+
+def test_words_and_reply_are_one_turn_and_are_learned_from(sessions: Sessions, vault: Vault) -> None:
+    happen(sessions, "UserPromptSubmit", "以後後端都用 Rust")
+    assert turns(vault) == [("以後後端都用 Rust", "")]
+    happen(sessions, "Stop", "好的")
+    happen(sessions, "Stop", "好的")
+    assert turns(vault) == [("以後後端都用 Rust", "好的")]
+    assert user_profile(vault, "alice").preferences["languages"] == ["Rust"]
+
+
+def test_the_same_words_again_are_another_turn(sessions: Sessions, vault: Vault) -> None:
+    for _ in range(2):
+        happen(sessions, "UserPromptSubmit", "go on")
+        happen(sessions, "Stop", "Done.")
+    happen(sessions, "UserPromptSubmit", "go on", session="s2")
+    assert turns(vault) == [("go on", "Done."), ("go on", "Done."), ("go on", "")]
+
+
+def test_a_reply_goes_to_its_own_question(sessions: Sessions, vault: Vault) -> None:
+    """The next question may come before the reply to the last one is written."""
+    _, record = sessions.answer("alice", HookEvent("UserPromptSubmit", "codex", "s1", "first"))
+    _, reply = sessions.answer("alice", HookEvent("Stop", "codex", "s1", "one"))
+    _, record_next = sessions.answer("alice", HookEvent("UserPromptSubmit", "codex", "s1", "second"))
+    for work in (record, reply, record_next):
+        work()
+    assert turns(vault) == [("first", "one"), ("second", "")]
+
+
+@pytest.mark.parametrize(
+    ("client", "typed", "words"),
+    [
+        ("claude-code", "<system-reminder>\nI prefer Vue.\n</system-reminder>", None),
+        ("opencode", '"I like light themes"', "I like light themes"),
+        ("codex", "I like light themes\nOutput of ls:\nI prefer Vue.", "I like light themes"),
+        ("claude-code", "  ", None),
+    ],
+)
+def test_only_the_person_s_words_count(
+    sessions: Sessions, vault: Vault, client: str, typed: str, words: str | None
+) -> None:
+    """The rules are those of the proxy: what a program or a document says teaches nothing."""
+    happen(sessions, "UserPromptSubmit", typed, client=client)
+    assert [said for said, _ in turns(vault)] == ([words] if words else [])
+    assert "preferred_frameworks" not in user_profile(vault, "alice").preferences
+
+
+def test_an_agent_that_another_has_called_is_not_the_person(sessions: Sessions, vault: Vault) -> None:
+    assert happen(sessions, "UserPromptSubmit", "I prefer Vue", is_of_agent=True) == ""
+    assert turns(vault) == []
+
+
+def test_secrets_do_not_reach_the_disk_nor_the_reply(sessions: Sessions, vault: Vault) -> None:
+    happen(sessions, "UserPromptSubmit", "my password is hunter2secret, log in")
+    happen(sessions, "Stop", "I used hunter2secret.")
+    written = [path.read_bytes() for path in vault.root.rglob("*") if path.is_file()]
+    assert not any(b"hunter2secret" in content for content in written)
+
+
+def test_off_the_record_nothing_is_kept(vault: Vault) -> None:
+    off = open_vault(vault.root, now=vault.now, off_record=["alice"])
+    sessions = Sessions(off)
+    happen(sessions, "UserPromptSubmit", "I prefer Vue")
+    happen(sessions, "Stop", "Noted.")
+    happen(sessions, "SessionEnd")
+    assert not off.is_user("alice")
+
+
+def test_the_end_leaves_no_log_uncommitted(sessions: Sessions, vault: Vault) -> None:
+    happen(sessions, "SessionEnd", session="nothing was said in it")
+    happen(sessions, "UserPromptSubmit", "What is new?")
+    happen(sessions, "Stop", "Nothing.")
+    happen(sessions, "SessionEnd")
+    assert not vault.history.has_waiting()
+    assert [each.memory.content for each in list_memories(vault, "alice")] == ["My dog is called Rex"]
