@@ -58,11 +58,20 @@ def codex(machine: Machine, environ: dict[str, str]) -> None:
     machine.run(*command, "resume", "--last", SECOND, **environ)
 
 
-TALKS: dict[str, Said] = {"claude-code": claude_code, "codex": codex}
+def opencode(machine: Machine, environ: dict[str, str]) -> None:
+    """Two questions in one session of opencode."""
+    environ = environ | {"OPENCODE_DISABLE_MODELS_FETCH": "1", "OPENCODE_DISABLE_AUTOUPDATE": "1"}
+    command = ["opencode", "run", "--auto"]
+    machine.run(*command, FIRST, **environ)
+    machine.run(*command, "-c", SECOND, **environ)
+
+
+TALKS: dict[str, Said] = {"claude-code": claude_code, "codex": codex, "opencode": opencode}
 FACT = {"content": "The dog is called Rex"}
 CALLS = {
     "claude-code": [Call("mcp__vault-memory__remember", FACT)],
     # Codex asks its model before the servers of its tools have begun, so that it has to wait first.
+    "opencode": [Call("vault-memory_remember", FACT)],
     "codex": [Call("exec_command", {"cmd": "sleep 5"}), Call("remember", FACT, "mcp__vault_memory")],
 }
 
@@ -136,7 +145,8 @@ def _wrong(client: str, vault: Vault, session: Session) -> list[str]:
             wrong.append(f"no memory went with {said!r}")
     heard = heard_hooks(vault.root)
     wrong += [f"hook {each.event}: {each.problem}" for each in heard if each.problem]
-    if missing := {"SessionStart", "UserPromptSubmit", "Stop"} - {each.event for each in heard}:
+    wanted = {"UserPromptSubmit", "Stop", *({"SessionStart"} if client != "opencode" else ())}
+    if missing := wanted - {each.event for each in heard}:
         wrong.append(f"never heard: {sorted(missing)}")
     return wrong
 

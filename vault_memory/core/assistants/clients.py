@@ -11,6 +11,7 @@ import re
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from importlib import resources
 from typing import Any, Literal
 
 from vault_memory.core.assistants import json_text, toml_text
@@ -42,8 +43,11 @@ class Command:
     def hook(self, client: str) -> str:
         """The line for a shell that a hook runs. Its exit code is always 0: 2 would keep the person's words from the
         model."""
-        words = (*self.program, "--vault", self.vault, "hook", "event", client, "--user", self.user)
-        return f"{shlex.join(words)} 2>/dev/null || true"
+        return f"{shlex.join(self.hook_words(client))} 2>/dev/null || true"
+
+    def hook_words(self, client: str) -> tuple[str, ...]:
+        """The words that a hook runs."""
+        return (*self.program, "--vault", self.vault, "hook", "event", client, "--user", self.user)
 
 
 @dataclass(frozen=True)
@@ -97,6 +101,17 @@ def _codex_merged(text: str, command: Command) -> str:
 
 def _codex_parted(text: str) -> str:
     return toml_text.without_table(text, ("mcp_servers", NAME))
+
+
+def _plugin(_: str, command: Command) -> str:
+    """Our plugin, which is a file of its own."""
+    words = json.dumps(command.hook_words("opencode"), ensure_ascii=False)
+    shipped = (resources.files(__package__) / "opencode.js").read_text(encoding="utf-8")
+    return shipped.replace("__COMMAND__", words)
+
+
+def _no_plugin(_: str) -> str:
+    return ""
 
 
 def _hooks(client: str, events: Sequence[str]) -> dict[str, Any]:
@@ -158,6 +173,7 @@ ASSISTANTS: Mapping[str, Assistant] = {
     "opencode": Assistant(
         "opencode",
         Place("opencode", "opencode.json", **_server_json(("mcp", NAME), _opencode)),
+        Place("opencode", f"plugins/{NAME}.js", _plugin, _no_plugin),
         rules=("opencode", "AGENTS.md"),
     ),
 }

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 from collections.abc import Callable
 from contextlib import closing
@@ -50,6 +49,8 @@ def ask(root: Path, user: str, event: HookEvent, started: Callable[[Path], None]
 
 def start(root: Path) -> None:
     """Start the process that answers, on its own: it goes on when the assistant has ended, until nobody asks."""
+    import subprocess  # most hooks start none
+
     subprocess.Popen(
         # Without -P the folder that the assistant works in would come first where Python looks for its modules.
         [sys.executable, "-P", "-m", "vault_memory", "--vault", os.fspath(root), "hook", "answer"],
