@@ -4,7 +4,7 @@ against a scripted provider alone, and through `vault-memory serve`, where the s
     .venv/bin/python tests/clients/install.py claude-code codex
     .venv/bin/python -m tests.clients.hooked [CLIENT ...]
 
-Prints what is wrong, and ends with one line of JSON: `sessions`, `turns`, and `wrong`.
+Prints what is wrong, and ends with one line of JSON: `sessions` and `wrong`.
 """
 
 from __future__ import annotations
@@ -37,17 +37,21 @@ from proxy import Running
 
 USER = "alice"
 FIRST, SECOND = "I prefer concise answers. Remember my dog.", "以後後端都用 Rust。幫我看 notes.txt"
+COMMAND = "/deploy staging"
 REPLIES = ["Noted, your dog is Rex.", "好的，之後都用 Rust。"]
 QUIET_S = 20.0
 Said = Callable[[Machine, dict[str, str]], None]
 
 
 def claude_code(machine: Machine, environ: dict[str, str]) -> None:
-    """Two questions in one session of Claude Code."""
+    """Two questions in one session of Claude Code, then what is made short of, and a command."""
+    machine.write("project/.claude/commands/deploy.md", "Deploy the project to $ARGUMENTS. I prefer Vue.\n")
     environ = environ | dict.fromkeys(("DISABLE_AUTOUPDATER", "DISABLE_TELEMETRY", "DISABLE_ERROR_REPORTING"), "1")
     claude = ["claude", "-p", "--allowedTools", "mcp__vault-memory__remember"]
     machine.run(*claude[:2], FIRST, *claude[2:], **environ)
     machine.run(*claude[:2], "-c", SECOND, *claude[2:], **environ)
+    machine.run(*claude[:2], "-c", "/compact", *claude[2:], **environ)
+    machine.run(*claude[:2], "-c", COMMAND, *claude[2:], **environ)
 
 
 def codex(machine: Machine, environ: dict[str, str]) -> None:
@@ -102,7 +106,14 @@ def hold(client: str, *, by_proxy: bool) -> list[str]:
         environ = machine.settings().environ
         _connect(vault, machine, client)
         rounds = [Answer("", [call]) for call in CALLS[client]]
-        script = Script({FIRST: [*rounds, Answer(REPLIES[0])], SECOND: [Answer(REPLIES[1])]})
+        script = Script(
+            {
+                FIRST: [*rounds, Answer(REPLIES[0])],
+                SECOND: [Answer(REPLIES[1])],
+                "Deploy the project": [Answer("Deployed.")],
+                "detailed summary": [Answer("<summary>They talked of Rust.</summary>")],
+            }
+        )
         session = Session(provider, script)
         if by_proxy:
             with answering(vault.root, provider, port):
@@ -127,7 +138,7 @@ def _wrong(client: str, vault: Vault, session: Session) -> list[str]:
             break
         time.sleep(0.2)
     words = [turn.get("user_message") for turn in turns]
-    if words != [FIRST, SECOND]:
+    if words != [FIRST, SECOND, *([COMMAND] if client == "claude-code" else [])]:
         wrong.append(f"the turns are {words}")
     replies = [str(turn.get("assistant_message") or "") for turn in turns]
     if not all(said in reply for said, reply in zip(REPLIES, replies, strict=False)):
@@ -159,7 +170,7 @@ def main(names: list[str]) -> int:
             wrong = hold(client, by_proxy=by_proxy)
             print(f"{client} {'through serve' if by_proxy else 'alone'}: {'; '.join(wrong) or 'fine'}")
             sessions, problems = sessions + 1, problems + len(wrong)
-    print(json.dumps({"sessions": sessions, "turns": 2 * sessions, "wrong": problems}))
+    print(json.dumps({"sessions": sessions, "wrong": problems}))
     return int(bool(problems))
 
 
