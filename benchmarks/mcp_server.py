@@ -1,8 +1,8 @@
 """What an assistant waits for and pays: the start of `vault-memory mcp` beside that of a bare server of the same SDK, a
 call beside the same call of the library, memory after many calls, and the tokens of the default set of tools.
 
-Prints JSON: `initialize_ratio`, `initialize_ms`, `bare_ms`, `overhead_p95_ms`, `calls`, `leaked_mb` (Linux only),
-`tools_tokens`.
+Prints JSON: `initialize_ratio`, `initialize_ms`, `bare_ms`, `overhead_p50_ms`, `overhead_p95_ms`, of a bare server's
+tool that does nothing `bare_call_p50_ms` and `bare_call_p95_ms`, `calls`, `leaked_mb` (Linux only), `tools_tokens`.
 """
 
 from __future__ import annotations
@@ -32,11 +32,13 @@ BARE = """
 import asyncio
 from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
-from mcp_types import ListToolsResult
+from mcp_types import CallToolResult, ListToolsResult, TextContent
 async def tools(ctx, params):
     return ListToolsResult(tools=[])
+async def call(ctx, params):
+    return CallToolResult(content=[TextContent(text="{}")], structured_content={})
 async def main():
-    server = Server("bare", on_list_tools=tools)
+    server = Server("bare", on_list_tools=tools, on_call_tool=call)
     async with stdio_server() as (reading, writing):
         await server.run(reading, writing, server.create_initialization_options())
 asyncio.run(main())
@@ -87,6 +89,19 @@ async def called(server: StdioServerParameters, vault: Vault) -> dict[str, Any]:
     }
 
 
+async def bare_calls(server: StdioServerParameters) -> dict[str, float]:
+    """How long a call takes that does nothing: what the SDK and the pipe cost."""
+    took: list[float] = []
+    async with Client(server, mode="legacy") as client:
+        for _ in range(CALLS):
+            since = time.perf_counter()
+            await client.call_tool("nothing", {})
+            took.append((time.perf_counter() - since) * 1000)
+    took.sort()
+    median, most = statistics.median(took), took[int(len(took) * 0.95)]
+    return {"bare_call_p50_ms": round(median, 2), "bare_call_p95_ms": round(most, 2)}
+
+
 async def main() -> None:
     """Measure and print."""
     with tempfile.TemporaryDirectory() as folder:
@@ -101,7 +116,7 @@ async def main() -> None:
         pairs = [(await started_ms(ours), await started_ms(bare)) for _ in range(STARTS)]
         ours_ms, bare_ms = (statistics.median(each) for each in zip(*pairs, strict=True))
         told = {"initialize_ratio": round(ours_ms / bare_ms, 2), "initialize_ms": round(ours_ms)}
-        told |= {"bare_ms": round(bare_ms)} | await called(ours, vault)
+        told |= {"bare_ms": round(bare_ms)} | await called(ours, vault) | await bare_calls(bare)
         print(json.dumps(told, indent=2))
 
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vault_memory.core.assistants.json_text import read, with_member, without_member
+from vault_memory.core.assistants.json_text import read, with_item, with_member, without_items, without_member
 from vault_memory.errors import UsageError
 
 LEAVES = st.none() | st.booleans() | st.integers() | st.text(max_size=8)
@@ -41,6 +41,29 @@ def test_every_other_byte_stays() -> None:
     made = with_member(text, PATH, {"command": "v"})
     assert made.startswith(text[: text.index("}}\r\n")])
     assert without_member(made, PATH) == text
+
+
+@given(st.lists(VALUES, max_size=4), INDENTS, st.integers(0, 3))
+def test_an_item_comes_and_goes(before: list[Any], indent: Any, more: int) -> None:
+    ours = {"hooks": "ours"}
+    text = json.dumps({"hooks": {"Stop": before, "n": 1}}, indent=indent, ensure_ascii=False)
+    made = with_item(text, ("hooks", "Stop"), ours)
+    assert read(made)["hooks"]["Stop"] == [*before, ours]
+    for _ in range(more):
+        made = with_item(made, ("hooks", "Stop"), ours)
+    left = without_items(made, ("hooks", "Stop"), lambda each: each == ours)
+    assert left == text if before else read(left) == {"hooks": {"n": 1}}
+    first = json.dumps({"hooks": {"Stop": [ours, ours, *before]}}, indent=indent, ensure_ascii=False)
+    left = without_items(first, ("hooks", "Stop"), lambda each: each == ours)
+    assert read(left) == ({"hooks": {"Stop": before}} if before else {})
+
+
+def test_what_is_no_list_is_left_alone() -> None:
+    with pytest.raises(UsageError, match="hooks.Stop is no list"):
+        with_item('{"hooks": {"Stop": {}}}', ("hooks", "Stop"), 1)
+    with pytest.raises(UsageError, match="hooks is no object"):
+        with_item('{"hooks": []}', ("hooks", "Stop"), 1)
+    assert with_item("", ("a",), 1) == '{\n  "a": [\n    1\n  ]\n}\n'
 
 
 def test_a_new_file_and_an_empty_one() -> None:

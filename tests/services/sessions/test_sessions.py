@@ -84,6 +84,7 @@ def test_a_reply_goes_to_its_own_question(sessions: Sessions, vault: Vault) -> N
         ("opencode", '"I like light themes"', "I like light themes"),
         ("codex", "I like light themes\nOutput of ls:\nI prefer Vue.", "I like light themes"),
         ("claude-code", "  ", None),
+        ("codex", "Give this conversation a name. I prefer Vue.", None),
     ],
 )
 def test_only_the_person_s_words_count(

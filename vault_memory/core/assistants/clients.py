@@ -122,19 +122,14 @@ def _hooks(client: str, events: Sequence[str]) -> dict[str, Any]:
             return text
         text = parted(text)
         for event in events:
-            known = _groups(json_text.read(text), event)
-            text = json_text.with_member(text, ("hooks", event), [*known, group])
+            text = json_text.with_item(text, ("hooks", event), group)
         return text
 
     def parted(text: str) -> str:
         hooks = json_text.read(text).get("hooks")
         for event in hooks if isinstance(hooks, Mapping) else ():
-            known = _groups(json_text.read(text), event)
-            kept = [each for each in known if not _is_ours(each)]
-            if not kept:
-                text = json_text.without_member(text, ("hooks", event)) if known else text
-            elif len(kept) < len(known):
-                text = json_text.with_member(text, ("hooks", event), kept)
+            if _groups({"hooks": hooks}, event):
+                text = json_text.without_items(text, ("hooks", event), _is_ours)
         return text
 
     return {"merged": merged, "parted": parted}

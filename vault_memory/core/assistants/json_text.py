@@ -1,11 +1,11 @@
-"""The text of a JSON file with one member more, changed, or less. Every other byte stays as it is: the file is a
-person's, and other programs write it, too."""
+"""The text of a JSON file with one member or item more, changed, or less. Every other byte stays as it is: the file is
+a person's, and other programs write it, too."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -96,6 +96,65 @@ def without_member(text: str, path: Sequence[str]) -> str:
     if number:
         return text[: members[number - 1].end] + text[members[number].end :]
     return text[: members[0].at] + text[members[1].at :]
+
+
+def with_item(text: str, path: Sequence[str], value: Any) -> str:
+    """The text with `value` as the last item of the list at `path`, which is made. Raises `UsageError` as
+    `with_member`, and where something else than a list is there."""
+    at = _place(text, path)
+    if at is None:
+        return with_member(text, path, [value])
+    items = _items(text, at, path)
+    if not items:
+        return with_member(text, path, [value])
+    indent = _indent(text)
+    inner = "\n" + indent * (len(path) + 1)
+    shown = json.dumps(value, ensure_ascii=False, indent=indent).replace("\n", inner)
+    return f"{text[: items[-1][1]]},{inner}{shown}{text[items[-1][1] :]}"
+
+
+def without_items(text: str, path: Sequence[str], is_meant: Callable[[Any], bool]) -> str:
+    """The text without the items of the list at `path` that are meant, and without the list if all are. Raises
+    `UsageError` as `with_item`."""
+    while (at := _place(text, path)) is not None:
+        items = _items(text, at, path)
+        number = next((n for n, (begin, end) in enumerate(items) if is_meant(json.loads(text[begin:end]))), None)
+        if number is None:
+            break
+        if len(items) == 1:
+            return without_member(text, path)
+        begin, end = (items[number - 1][1], items[number][1]) if number else (items[0][0], items[1][0])
+        text = text[:begin] + text[end:]
+    return text
+
+
+def _place(text: str, path: Sequence[str]) -> int | None:
+    """Where the value at `path` begins; None if nothing is there."""
+    here: Any = read(text)
+    if not text.strip():
+        return None
+    at = _skip(text, 0)
+    for key in path:
+        if not isinstance(here, dict) or key not in here:
+            return None
+        here = here[key]
+        at = next(each.value_at for each in _members(text, at)[0] if each.key == key)
+    return at
+
+
+def _items(text: str, at: int, path: Sequence[str]) -> list[tuple[int, int]]:
+    """Where each item of the list that begins at `at` begins and ends."""
+    if text[at] != "[":
+        raise UsageError(f"{'.'.join(path)} is no list there")
+    items: list[tuple[int, int]] = []
+    here = _skip(text, at + 1)
+    while text[here] != "]":
+        _, end = _decoder.raw_decode(text, here)
+        items.append((here, end))
+        here = _skip(text, end)
+        if text[here] == ",":
+            here = _skip(text, here + 1)
+    return items
 
 
 def _members(text: str, at: int) -> tuple[list[_Member], int]:

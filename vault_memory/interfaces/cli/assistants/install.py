@@ -113,6 +113,6 @@ def _last_heard(vault: str, client: str) -> list[str]:
         return [str(error)]
     lines = [f"{each.event}: {each.problem}, {each.at}" for each in found if each.problem]
     if found:
-        last = max(found, key=lambda each: each.at)
+        last = max(reversed(found), key=lambda each: each.at)
         lines.insert(0, f"last heard {last.at} ({last.event})")
     return lines
