@@ -18,6 +18,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+from vault_memory.adapters.files import is_locked
 from vault_memory.core.layout import STATE_DIR
 from vault_memory.services.admin import create_vault
 from vault_memory.services.memories import remember
@@ -56,7 +57,7 @@ def end(root: Path) -> None:
             continue
         if b"answer" in words and os.fsencode(root) in words:
             os.kill(int(process.name), signal.SIGTERM)
-    while (root / STATE_DIR / SOCKET).exists():
+    while is_locked(root / STATE_DIR / f"{SOCKET}.lock"):
         time.sleep(0.05)
 
 

@@ -59,7 +59,7 @@ _COMMANDS: dict[str, tuple[str, str]] = {
     "resume": ("health", "Confirm that many files were deleted on purpose."),
     "watch": ("daemon", "Run the daemon: index and commit every edit."),
     "serve": ("daemon", "Serve the vault over HTTP."),
-    "mcp": ("daemon", "Give an assistant this memory, by MCP."),
+    "mcp": ("assistants.mcp", "Give an assistant this memory, by MCP."),
     "install": ("assistants.install", "Connect an assistant on this machine with this vault."),
     "uninstall": ("assistants.install", "Take back what install has written."),
     "proxy": ("health", "Look at what the chat proxy did."),

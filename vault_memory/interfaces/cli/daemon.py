@@ -1,9 +1,8 @@
 """`watch`: the daemon alone. `serve`: the HTTP server with the daemon inside, and `token`, what its callers must show.
-`mcp`: one user's memory for an assistant. `service`: have the system run the daemon."""
+`service`: have the system run the daemon."""
 
 from __future__ import annotations
 
-import getpass
 import shlex
 import signal
 import sys
@@ -137,31 +136,6 @@ def serve(context: Context, host: str, port: int | None, public: bool) -> None:
             echo(f"  curl -w '\\n' -H \"Authorization: Bearer $(cat {token})\" {address}/api/v1/{path}")
 
     context.serve(vault, host, public=public, tell=print_event, started=started)
-
-
-@click.command()
-@click.option("--user", "name", metavar="ID", help="Whose memory it is. Default: your login name.")
-@click.option(
-    "--toolsets",
-    metavar="LIST",
-    default="memory,profile,learning,vault",
-    show_default=True,
-    help="Groups of tools, separated by commas; there is also buddy.",
-)
-@pass_context
-def mcp(context: Context, name: str | None, toolsets: str) -> None:
-    """Serve one user's memory to an assistant by MCP, over standard input and output.
-
-    The assistant starts this itself. It ends when the assistant closes the input.
-    """
-    if context.mcp is None:
-        raise UsageError("this program has no MCP server: run `vault-memory mcp` or `python -m vault_memory mcp`")
-    vault = context.open()
-    user_id = vault.new_user(vault.user_of(name or getpass.getuser()))
-    print_waits(vault.config)
-    is_new = "" if vault.is_user(user_id) else ", who is new: the first thing that is kept makes the user"
-    echo(f"the memory of {user_id} in {vault.root}{is_new}", err=True)
-    context.mcp(vault, user_id, [each.strip() for each in toolsets.split(",") if each.strip()])
 
 
 @click.command()
