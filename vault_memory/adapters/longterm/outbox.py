@@ -7,7 +7,7 @@ records as well, from which the outbox can be filled anew.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -82,17 +82,22 @@ class Outbox:
                 ) from error
             raise
 
-    def take(self, limit: int, before: float) -> list[Waiting]:
-        """At most `limit` turns that were not tried since `before` (Unix seconds): those that were never tried first,
-        the oldest of them first. They have no more than `BATCH_CHARS` together, unless one alone has more."""
+    def take(self, limit: int, before: float, beside: Collection[int] = ()) -> list[Waiting]:
+        """At most `limit` turns that were not tried since `before` (Unix seconds), without the numbers `beside`: those
+        that were never tried first, the oldest of them first. They have no more than `BATCH_CHARS` together, unless one
+        alone has more."""
         taken: list[Waiting] = []
         left = BATCH_CHARS
         with self._db.open() as db:
             rows: Any = db.execute(
                 "SELECT number, user_id, turn FROM waiting WHERE tried < ? ORDER BY tried, number LIMIT ?",
-                (before, limit),
+                (before, limit + len(beside)),
             )
             for number, user_id, turn in rows:
+                if number in beside:
+                    continue
+                if len(taken) == limit:
+                    break
                 left -= len(turn)
                 if left < 0 and taken:
                     break

@@ -144,16 +144,19 @@ class Graph:
         return [line for line in begin.lines if not line.is_mention and line.type == kind and self.linked(line) is end]
 
     @cached_property
+    def twins(self) -> tuple[str, ...]:
+        """Which notes have one name, in words; two machines make them with names of another case or width."""
+        return tuple(
+            f"{other.source} and {each.source} have one name, {each.name!r}, which means the first: move into it "
+            "what the other says, and delete that one"
+            for each in self.entities
+            if (other := self._named[each.keys[0]]) is not each
+        )
+
+    @cached_property
     def problems(self) -> dict[str, str]:
-        """What is wrong in notes, by source: what could not be read or understood, and a name that another one has."""
-        found = dict(self.unread)
-        for each in self.entities:
-            said = list(each.problems)
-            if (other := self._named[each.keys[0]]) is not each:
-                said.append(f"{other.source} has the name {each.name!r} too, and relations by that name mean that one")
-            if said:
-                found[each.source] = "; ".join(said)
-        return found
+        """What is wrong in notes, by source: what could not be read or understood."""
+        return {**self.unread, **{each.source: "; ".join(each.problems) for each in self.entities if each.problems}}
 
     # -- search --------------------------------------------------------------------------------------------------------
 

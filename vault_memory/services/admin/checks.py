@@ -34,6 +34,7 @@ from vault_memory.services.admin.status import (
 )
 from vault_memory.services.admin.users import remove_left_over
 from vault_memory.services.daemon import JOBS, is_running, read_record
+from vault_memory.services.graph import graph_problems
 from vault_memory.services.indexing import embed, rebuild, reconcile
 from vault_memory.services.profiles import evidence_sources
 from vault_memory.services.shortterm import store_place, store_problem
@@ -234,6 +235,13 @@ def _evidence(vault: Vault) -> CheckResult:
     return "every line of it can be read", ""
 
 
+def _entities(vault: Vault) -> CheckResult:
+    if problems := [line for user_id in vault.user_ids() for line in graph_problems(vault, user_id)]:
+        more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
+        return f"{problems[0]}{more}", "edit these notes; `vault-memory graph show NAME` shows what counts"
+    return "each note of an entity can be read, and no two have one name", ""
+
+
 def _sizes(vault: Vault) -> CheckResult:
     if large := [line for scope in status(vault).scopes if (line := too_large(scope))]:
         what, _, step = large[0].rpartition(": ")
@@ -345,6 +353,7 @@ CHECKS = (
     Check("notes", _notes),
     Check("profiles", _profiles),
     Check("evidence", _evidence),
+    Check("entities", _entities),
     Check("sizes", _sizes),
     Check("stores", _stores),
     Check("watching", _watching),

@@ -1,4 +1,4 @@
-"""`graph add|observe|relate|list|show|search|neighbours|path|export`: the knowledge graph."""
+"""`graph add|observe|relate|list|show|search|neighbours|path|export` and `graph --format`: the knowledge graph."""
 
 from __future__ import annotations
 
@@ -17,9 +17,20 @@ _depth = click.option("--depth", type=int, default=1, show_default=True, help="H
 _TYPE = click.Choice(TYPES)
 
 
-@click.group()
+class _ExportByDefault(click.Group):
+    """`graph --user alice --format dot` is `graph export --user alice --format dot`."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        is_option = bool(args) and args[0].startswith("-") and args[0] not in self.get_help_option_names(ctx)
+        return super().parse_args(ctx, ["export", *args] if is_option else args)
+
+
+@click.group(cls=_ExportByDefault)
 def graph() -> None:
-    """Add to, search and draw the knowledge graph: entities, and the relations between them."""
+    """Add to, search and draw the knowledge graph: entities, and the relations between them.
+
+    Options without a command are those of export: graph --user ID --format dot.
+    """
 
 
 @graph.command()
