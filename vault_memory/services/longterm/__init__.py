@@ -10,12 +10,12 @@ from vault_memory.lazy import lazy_exports
 if TYPE_CHECKING:
     from vault_memory.services.longterm.check import CheckedTable, check_long_term, tables_ddl
     from vault_memory.services.longterm.flush import ROUND_S, Flushed, flush_long_term, persist_long_term
+    from vault_memory.services.longterm.since import note_since, rename_noted
     from vault_memory.services.longterm.waiting import (
         LongTermState,
         long_term_problem,
         long_term_state,
         note_for_long_term,
-        note_since,
         rename_waiting,
     )
 
@@ -31,6 +31,7 @@ __all__ = [
     "note_for_long_term",
     "note_since",
     "persist_long_term",
+    "rename_noted",
     "rename_waiting",
     "tables_ddl",
 ]
@@ -47,7 +48,8 @@ __getattr__ = lazy_exports(
         "long_term_problem": "waiting",
         "long_term_state": "waiting",
         "note_for_long_term": "waiting",
-        "note_since": "waiting",
+        "note_since": "since",
+        "rename_noted": "since",
         "persist_long_term": "flush",
         "rename_waiting": "waiting",
         "tables_ddl": "check",

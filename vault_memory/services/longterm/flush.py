@@ -14,6 +14,7 @@ from vault_memory.adapters.tokenizer import pack_token_record
 from vault_memory.core import payload
 from vault_memory.core.longterm import Row, name_of, rows_of, targets
 from vault_memory.errors import EndpointError, UsageError, VaultMemoryError
+from vault_memory.services.longterm.since import note_memories
 from vault_memory.services.longterm.waiting import SENT_FIELDS, check_enabled, is_to_be_sent, round_state
 from vault_memory.services.redactor import Redactor
 from vault_memory.services.vault import Vault
@@ -41,8 +42,9 @@ class Flushed:
 def flush_long_term(
     vault: Vault, *, stop_s: float | None = None, pause: Callable[[float], None] = time.sleep
 ) -> Flushed:
-    """Send what waits in the outbox, each turn at most once, in batches; with `stop_s` no batch begins after that time.
-    A turn goes from the outbox when the database has committed it; one that it refuses stays, and holds up no other.
+    """Send what waits in the outbox, and the memories whose notes have changed, each at most once, in batches; with
+    `stop_s` no batch begins after that time. A memory counts as a turn. A turn goes from the outbox when the database
+    has committed it; one that it refuses stays, and holds up no other.
 
     Raises `Busy` while another process sends, `UsageError` while it is off, and what `PostgresStore` raises, after
     three more attempts where these may help; all that is not sent waits, and `long_term_state` says why.
@@ -55,6 +57,7 @@ def flush_long_term(
         until = None if stop_s is None else time.monotonic() + stop_s
         began = vault.now()
         try:
+            note_memories(vault, until)
             with vault.long_term() as store, ThreadPoolExecutor(1) as ahead:
                 tables: list[Table] = []
                 numbers, rows = _taken(vault, began)

@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import date
-from itertools import islice
 from typing import Any
 
 from vault_memory.adapters.longterm import WaitingCounts
 from vault_memory.adapters.state import StateFile
-from vault_memory.core import layout
 from vault_memory.core.extraction import asks_to_be_left_out
 from vault_memory.errors import UsageError, VaultMemoryError
-from vault_memory.services.notes import newest_turns
 from vault_memory.services.vault import Vault
 
 SENT_FIELDS = ("conversation_id", "user_id", "user_message", "assistant_message", "reflection", "cid", "created_at")
 _MAX_SEARCHED_CHARS = 20_000
-_AT_ONCE = 500
 
 
 @dataclass(frozen=True)
@@ -41,26 +35,10 @@ def note_for_long_term(vault: Vault, turn: Mapping[str, Any]) -> str:
     if not vault.config.longterm_enabled or not is_to_be_sent(vault, turn):
         return ""
     try:
-        vault.outbox.put([_sent_part(turn)])
+        vault.outbox.put([sent_part(turn)])
     except VaultMemoryError as error:
         return f"long-term store: {error}"
     return ""
-
-
-def note_since(vault: Vault, since: date) -> int:
-    """Let all recorded turns since a day wait again, such as those from before it was enabled; how many these are.
-    The database knows each by its name, and has none twice. Raises `UsageError` while it is off, and what the outbox
-    raises."""
-    check_enabled(vault)
-    count = 0
-    for user_id in vault.user_ids():
-        if vault.config.is_off_record(user_id):
-            continue
-        turns = _turns_since(vault, user_id, since)
-        while batch := [*islice(turns, _AT_ONCE)]:
-            vault.outbox.put(batch[::-1])
-            count += len(batch)
-    return count
 
 
 def check_enabled(vault: Vault) -> None:
@@ -113,15 +91,6 @@ def long_term_problem(vault: Vault) -> str:
     return f"long-term store: {state.counts.waiting:,} turns wait: {why}"
 
 
-def _turns_since(vault: Vault, user_id: str, since: date) -> Iterator[dict[str, Any]]:
-    for source, turn in newest_turns(vault, user_id, sys.maxsize):
-        day = layout.recorded_day(source.rpartition(":")[0])
-        if day is None or day < since:
-            return
-        turn = {**turn, "user_id": user_id}
-        if is_to_be_sent(vault, turn):
-            yield _sent_part(turn)
-
-
-def _sent_part(turn: Mapping[str, Any]) -> dict[str, Any]:
+def sent_part(turn: Mapping[str, Any]) -> dict[str, Any]:
+    """What of a recorded turn is sent."""
     return {name: turn.get(name) for name in SENT_FIELDS}
