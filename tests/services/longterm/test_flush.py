@@ -18,7 +18,8 @@ import pytest
 import vault_memory
 from tests.postgres_server import PostgresServer
 from vault_memory.errors import ConfigError, EndpointError, UsageError
-from vault_memory.services.admin import rename_user, status
+from vault_memory.services.admin import doctor, rename_user, status
+from vault_memory.services.admin.checks import CHECKS
 from vault_memory.services.daemon import heartbeat
 from vault_memory.services.longterm import (
     Flushed,
@@ -136,6 +137,35 @@ def test_typed_memories_are_rows_of_their_own(opened: Opened, server: PostgresSe
     assert server.sql("SELECT count(*) FROM thoughts WHERE who = 'bob'") == [(0,)]
 
 
+def test_a_turn_without_an_answer_is_sent_too(opened: Opened, server: PostgresServer) -> None:
+    """D1, D4: every text may be None; one whose answer may come waits an hour for it"""
+    vault = opened(server.url)
+    record = {"conversation_id": "c1", "user_id": "bob", "user_message": "hello"}
+    assert vault_memory.persist_long_term(vault, [record]) == 1
+    vault_memory.store_conversation(vault, "c2", "bob", "only I spoke", None, REFLECTION)
+    begun = record_turn(vault, "bob", "question", None, conversation_id="c3")
+    record_turn(vault, "bob", "nobody answers", None, conversation_id="c4")
+    assert flush_long_term(vault) == Flushed(1, 0, 2)
+    add_reply(vault, "bob", begun.source, "answer", 0)
+    assert flush_long_term(vault) == Flushed(1, 0, 1)
+    later = open_vault(vault.root, environ=vault.environ, now=lambda: vault.now() + timedelta(hours=2))
+    assert flush_long_term(later) == Flushed(1, 0, 0)
+    rows = [("c1", "hello", None), ("c2", "only I spoke", None), ("c3", "question", "answer")]
+    assert told(server, "chat, asked, assistant_mes") == [*rows, ("c4", "nobody answers", None)]
+
+
+def test_what_nobody_sends_is_told(opened: Opened) -> None:
+    vault = opened("")
+    assert any("there is no address: set SUPABASE_DB_URL" in line for line in status(vault).degraded)
+    wrong = opened("postgresql://nobody@127.0.0.1:1/none")
+    assert status(wrong).degraded == ()
+    record_turn(wrong, "alice", "hello", "hi")
+    assert any("1 turns wait: nobody sends them" in line for line in status(wrong).degraded)
+    for each in (vault, wrong):
+        (finding,) = doctor(each, checks=[check for check in CHECKS if check.name == "stores"])
+        assert not finding.ok and "long-term store" in finding.message
+
+
 def test_an_answer_that_goes_on_replaces_its_row(opened: Opened, server: PostgresServer) -> None:
     vault = opened(server.url)
     record_turn(vault, "alice", "ask", "a" * 500)
@@ -236,7 +266,7 @@ def test_we_die_between_the_record_and_the_outbox(opened: Opened, server: Postgr
         "import os, signal\n"
         "from vault_memory.services.turns import record, record_turn\n"
         "from vault_memory.services.vault import open_vault\n"
-        "record.note_for_long_term = lambda *_: os.kill(os.getpid(), signal.SIGKILL)\n"
+        "record.note_for_long_term = lambda *_, **__: os.kill(os.getpid(), signal.SIGKILL)\n"
         f"vault = open_vault({str(vault.root)!r}, environ={dict(vault.environ)!r})\n"
         "record_turn(vault, 'alice', 'I like tea', 'ok', conversation_id='c1')"
     )

@@ -64,14 +64,15 @@ class Outbox:
         pages = {"page_size": _PAGE_BYTES, "max_page_count": max_bytes // _PAGE_BYTES}
         self._db = StateDatabase(root, FILE, VERSION, _SCHEMA, pages | {"synchronous": "full"}, is_derived=False)
 
-    def put(self, turns: Sequence[Mapping[str, Any]]) -> None:
-        """Add turns. One that waits already is replaced: it may have more words by now. Raises `Unwritable` when there
-        is no room; then none is added."""
-        rows = [(turn["user_id"], *name_of(turn), json.dumps(turn, ensure_ascii=False)) for turn in turns]
+    def put(self, turns: Sequence[Mapping[str, Any]], not_before: float = 0.0) -> None:
+        """Add turns, which are not taken before a time (Unix seconds). One that waits already is replaced: it may have
+        more words by now. Raises `Unwritable` when there is no room; then none is added."""
+        rows = [(turn["user_id"], *name_of(turn), json.dumps(turn, ensure_ascii=False), not_before) for turn in turns]
         try:
             with self._db.writing() as db:
                 db.executemany(
-                    "INSERT OR REPLACE INTO waiting (user_id, conversation_id, created_at, turn) VALUES (?, ?, ?, ?)",
+                    "INSERT OR REPLACE INTO waiting (user_id, conversation_id, created_at, turn, tried) "
+                    "VALUES (?, ?, ?, ?, ?)",
                     rows,
                 )
         except Unwritable as error:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import UTC, date, datetime
 from itertools import islice
 from typing import Any
@@ -14,7 +14,7 @@ from vault_memory.adapters.state import StateFile
 from vault_memory.core import layout
 from vault_memory.core.memories import Memory
 from vault_memory.errors import IndexUnusable, UsageError
-from vault_memory.services.longterm.waiting import check_enabled, is_to_be_sent, sent_part
+from vault_memory.services.longterm.waiting import ANSWER_WAIT_S, check_enabled, is_to_be_sent, sent_part
 from vault_memory.services.memories import changed_memories, without_secrets
 from vault_memory.services.notes import newest_turns
 from vault_memory.services.vault import Vault
@@ -99,5 +99,11 @@ def _turns_since(vault: Vault, user_id: str, since: date) -> Iterator[dict[str, 
         if day is None or day < since:
             return
         turn = {**turn, "user_id": user_id}
-        if is_to_be_sent(vault, turn):
+        if is_to_be_sent(vault, turn) and not _may_be_answered(vault, turn):
             yield sent_part(turn)
+
+
+def _may_be_answered(vault: Vault, turn: Mapping[str, Any]) -> bool:
+    """Whether a turn has no answer yet: it waits for it already."""
+    age = vault.now() - datetime.fromisoformat(turn["created_at"])
+    return turn.get("assistant_message") is None and age.total_seconds() < ANSWER_WAIT_S
