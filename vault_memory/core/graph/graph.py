@@ -82,8 +82,13 @@ class Graph:
         return self._named.get(name_key(name))
 
     def linked(self, line: Line) -> Entity | None:
-        """The entity to whose note a link leads. A path counts where it ends in this folder."""
+        """The entity to whose note a link leads. A path counts where it ends in this folder. A relation that a command
+        has written shows the true name: another machine may have given the file's name to another entity."""
         whole = self._linked.get(line.key)
+        if whole and line.id and line.shown:
+            shown = name_key(line.shown)
+            is_called_so = shown in (whole.keys[0], whole.keys[1], *whole.keys[2])
+            return whole if is_called_so else self._named.get(shown, whole)
         if whole or "/" not in line.key:
             return whole
         folder, _, stem = line.key.rpartition("/")
