@@ -28,7 +28,14 @@ if TYPE_CHECKING:
     )
     from vault_memory.services.memories.receipt import Look, Receipt
     from vault_memory.services.memories.reinforce import make_lasting, reinforce, renew
-    from vault_memory.services.memories.said import NOTHING_KEPT, Kept, KeptOfTurn, forget_said, keep_said
+    from vault_memory.services.memories.said import (
+        NOTHING_KEPT,
+        Kept,
+        KeptOfTurn,
+        forget_said,
+        is_forgotten_by,
+        keep_said,
+    )
     from vault_memory.services.memories.similar import Similar
     from vault_memory.services.memories.statistics import (
         Session,
@@ -74,6 +81,7 @@ __all__ = [
     "expire_memories",
     "forget_accesses",
     "forget_said",
+    "is_forgotten_by",
     "is_all_left_out",
     "keep_said",
     "list_memories",
@@ -109,6 +117,7 @@ __getattr__ = lazy_exports(
         "KeptOfTurn": "said",
         "NOTHING_KEPT": "said",
         "forget_said": "said",
+        "is_forgotten_by": "said",
         "keep_said": "said",
         "make_lasting": "reinforce",
         "reinforce": "reinforce",

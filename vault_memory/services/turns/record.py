@@ -39,7 +39,7 @@ from vault_memory.core.extraction import (
     takes_back_the_last,
     why_nothing,
 )
-from vault_memory.core.memorable import Memorable, memorable, to_forget
+from vault_memory.core.memorable import Forget, Memorable, memorable, to_forget
 from vault_memory.core.notes import Reply, Turn, journal
 from vault_memory.core.privacy import private, secrets
 from vault_memory.core.profile import (
@@ -48,6 +48,7 @@ from vault_memory.core.profile import (
     NOTE,
     Change,
     Profile,
+    Row,
     Signal,
     Suggestion,
     labels_for,
@@ -69,14 +70,16 @@ from vault_memory.services.longterm import note_for_long_term
 from vault_memory.services.memories import (
     NOTHING_KEPT,
     Kept,
+    KeptOfTurn,
     forget_accesses,
     forget_said,
+    is_forgotten_by,
     keep_said,
     note_in_session,
     too_many,
 )
 from vault_memory.services.notes import bring_back, drop_summary, read_day
-from vault_memory.services.profiles import LaterChanges, ProfileFiles
+from vault_memory.services.profiles import LaterChanges, ProfileFiles, Unlearned, unlearned
 from vault_memory.services.redactor import LEFT_OUT, Redactor
 from vault_memory.services.shortterm import note_kept_turn
 from vault_memory.services.turns.redactions import add_redactions
@@ -601,21 +604,23 @@ def _learn(
         if before_it:
             new = [replace(each, quote=said) for each in state.reversed(before_it.source, before_it.at)]
         counting, suggestions = state.hear(new, digest_of_conversation(turn))
-        changes, evidence = state.merge(counting)
         kept = NOTHING_KEPT
         if told:
             kept = keep_said(vault, turn.user_id, told, line.source, at, known_words(state, counting))
         if forgotten or before_it:
             taken_back = (before_it.source, before_it.at) if before_it else None
             kept += forget_said(vault, turn.user_id, forgotten, taken_back, line.source)
-        not_found = () if changes else kept.not_found  # it was in the profile
+        gone = unlearned_with(state, forgotten, kept, said, counting)
+        changes, evidence = state.merge([*counting, *gone.signals])
+        is_in_profile = gone.stays or any(change.op == "remove" for change in changes)
+        not_found = gone.stays if is_in_profile else kept.not_found
         learned = _Learned(tuple(changes), tuple(suggestions), kept.memories, kept.expired, not_found)
         labels = vault.config.locale or _labels(written, state.profile)
         logs = _log_entries(vault, turn, line.source, at, quote, learned, cache, labels, before_it, is_reply=is_reply)
         ended = tasks_ended(logs)
         logs += kept.reinforced
-        if evidence or suggestions:
-            logs.append(state.with_evidence([*evidence, *suggestions], line.source))
+        if evidence or suggestions or gone.dismissed:
+            logs.append(state.with_evidence([*evidence, *suggestions, *gone.dismissed], line.source))
         drafts = state.drafts(changes, ASSISTANT, line.source) if changes or not is_reply else []
         drafts = [*drafts, *kept.drafts]
         again = [each.id for each in kept.memories if each.became == "reinforced"]
@@ -632,6 +637,22 @@ def _learn(
         with contextlib.suppress(Busy, Unwritable):  # it is over after some days
             drop_summary(vault, turn.user_id)
     return done
+
+
+def unlearned_with(
+    state: ProfileFiles, forgotten: Sequence[Forget], kept: KeptOfTurn, said: str, named: Sequence[Signal] = ()
+) -> Unlearned:
+    """What goes from the profile with what a turn has asked to be `forgotten`, beside the memories that go; `named` are
+    the preferences that it has `said` besides."""
+    if not forgotten:
+        return Unlearned()
+    is_meant = is_forgotten_by(forgotten, kept.memories)
+
+    def is_forgotten(row: Row) -> bool:
+        is_earlier = row.at is None or row.at <= state.at  # of a turn that comes late: what is said since then stays
+        return is_earlier and is_meant(row.quote)
+
+    return unlearned(state, is_forgotten, said, named)
 
 
 def note_kept(vault: Vault, user_id: str, kept: Sequence[Kept], *, completed: int = 0) -> None:
