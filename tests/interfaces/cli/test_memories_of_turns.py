@@ -150,7 +150,8 @@ def test_what_the_profile_learned_from_a_sentence_goes_with_it(cli: Cli) -> None
     def say(message: str) -> str:
         return cli("turn", "--user", "alice", "--message", message)
 
-    say("I live in New York. I use Docker every day")
+    say("I live in New York")
+    say("I use Docker every day")
     assert "America/New_York" in profile.read_text("utf-8")
     told = say("Forget that I live in New York")
     assert "timezone -= America/New_York" in told and "forgotten fact: I live in New York" in told
@@ -182,3 +183,22 @@ def test_a_deleted_memory_takes_along_what_followed_from_it(cli: Cli) -> None:
     values = {each["key"]: each["value"] for each in cli.json("pref", "list", "--user", "alice")}
     assert values["timezone"] == "Europe/Berlin"
     assert [each["content"] for each in cli.json("memory", "list", "--user", "alice")] == ["I live in Berlin"]
+
+
+def test_a_request_to_forget_is_always_answered(cli: Cli) -> None:
+    """E8: by what goes, or by what was looked for; a task is none."""
+
+    def turn(message: str) -> str:
+        return cli("turn", "--user", "alice", "--message", message)
+
+    turn("我們決定用 MongoDB 存訂單")
+    turn("我住新北投")
+    assert "nothing found to forget: 我住新北 (" in turn("忘掉我住新北")
+    assert "nothing found to forget: Finnish (" in turn("Delete everything about Finnish you remember")
+    assert "nothing found to forget: coffee (" in turn("Forget about coffee.")
+    assert "a sentence deletes no more than it names" in turn("Forget everything about me")
+    assert "forget" not in turn("remove the MongoDB dependency").replace("kept in", "")
+    assert "forgotten decision: 我們決定用 MongoDB 存訂單" in turn("把我們選了 MongoDB 的事刪掉")
+    turn("My name is Anna")
+    assert "display_name -= Anna" in turn("Forget that my name is Anna")
+    assert [each["content"] for each in cli.json("memory", "list", "--user", "alice")] == ["我住新北投"]

@@ -93,6 +93,8 @@ def says_as_much(content: str, words: str) -> int:
     is_like = (asked.subject, asked.relation, asked.is_so) == (said.subject, said.relation, said.is_so)
     is_then = all(any(day in other for other in said.when) for day in asked.when)
     is_it = asked.thing.is_beginning_of(said.thing) if asked.relation == LIVE else said.thing.is_kind_of(asked.thing)
+    if asked.relation == "decide":
+        is_it = is_it or asked.thing.is_before_purpose(said.thing)
     return int(is_like and is_then and is_it)
 
 

@@ -162,7 +162,7 @@ def forget_said(
             fitting = [file for file in _meant(vault, user_id, each) if not _is_later(file.memory, said_until)]
             gone = [file for file in fitting if _may_go(vault, user_id, file)]
             found |= {file.source: file for file in gone}
-            if each.is_sure and not gone:
+            if not gone:
                 missed.append(_why_kept(each, fitting))
     except (Busy, IndexUnusable) as error:  # `memory delete` is left
         return KeptOfTurn(not_found=(f"the memories could not be searched ({error}): `vault-memory memory delete`",))
@@ -212,6 +212,11 @@ def _is_later(memory: Memory, said_until: datetime | None) -> bool:
 
 def _why_kept(asked: Forget, fitting: Sequence[MemoryFile]) -> str:
     """Why nothing goes, and the next step."""
+    if asked.is_everything:
+        return (
+            "not forgotten: a sentence deletes no more than it names (`vault-memory memory delete` deletes by words or "
+            "type, `pref unset` a value of the profile)"
+        )
     if not fitting:
         return f"nothing found to forget: {asked.words} (`vault-memory memory list` and `pref list` show what is kept)"
     ids = " ".join(file.memory.id for file in fitting)

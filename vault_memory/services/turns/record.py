@@ -231,9 +231,7 @@ def record_turn(
             else:
                 written = Written(_NOTHING, (), None, ())
         except _LATER as error:  # raised, it would make the caller say the turn again
-            written = Written(
-                _NOTHING, (), f"nothing was learned from this turn yet, which is in the record: {error}", ()
-            )
+            written = Written(_NOTHING, (), _why_later(error), ())
         if not is_begun:
             with contextlib.suppress(*_LATER, OSError):  # it saves a look at the history
                 _set_untouched(vault, user_id, marker)
@@ -264,6 +262,15 @@ def record_turn(
         memories=written.result.memories,
         reason=_why_nothing(vault, turn, before, written) if learn and before else "",
         not_forgotten=written.result.not_forgotten,
+    )
+
+
+def _why_later(error: VaultMemoryError) -> str:
+    """Why nothing was learned from a turn yet, and what will. Nobody is to try again: that would be another turn."""
+    why = str(error).removesuffix(": try again")
+    return (
+        "nothing was learned from this turn yet, but it is in the record and need not be said again: the next turn "
+        f"learns from it, too, and so does `vault-memory heartbeat --now commits` ({why})"
     )
 
 
@@ -372,7 +379,7 @@ def _learn_earlier(vault: Vault, user_id: str, marker: _Marker, until: float) ->
         raise HistoryError(reason)
     waiting = [other for other in _markers(vault, user_id) if other < marker]
     if left := _learn_from(vault, user_id, waiting, until):
-        raise HistoryError(f"{left} turns before it are learned from first: `vault-memory heartbeat --now commits`")
+        raise HistoryError(f"{left} turns before it are learned from first")
     return bool(waiting)
 
 
