@@ -82,6 +82,12 @@ def goes_on(text: str) -> bool:
     return said is not None and said.is_new and said.is_so
 
 
+def is_liking(content: str) -> bool:
+    """Whether a text says that its person likes something."""
+    said = read_saying(content)
+    return said is not None and said.is_so and said.relation in (LIKE, FAVOURITE)
+
+
 def says_as_much(content: str, words: str) -> int:
     """How well a text says what some words say of their person: 2 the same, 1 the same of a thing of which it says
     more, 0 something else."""
