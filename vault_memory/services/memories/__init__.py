@@ -29,7 +29,14 @@ if TYPE_CHECKING:
     )
     from vault_memory.services.memories.receipt import Look, Receipt
     from vault_memory.services.memories.reinforce import make_lasting, reinforce, renew
-    from vault_memory.services.memories.said import NOTHING_KEPT, Kept, KeptOfTurn, forget_said, keep_said
+    from vault_memory.services.memories.said import (
+        NOTHING_KEPT,
+        Kept,
+        KeptOfTurn,
+        forget_said,
+        is_forgotten_by,
+        keep_said,
+    )
     from vault_memory.services.memories.similar import Similar
     from vault_memory.services.memories.statistics import (
         Session,
@@ -77,6 +84,7 @@ __all__ = [
     "expire_memories",
     "forget_accesses",
     "forget_said",
+    "is_forgotten_by",
     "is_all_left_out",
     "keep_said",
     "list_memories",
@@ -113,6 +121,7 @@ __getattr__ = lazy_exports(
         "KeptOfTurn": "said",
         "NOTHING_KEPT": "said",
         "forget_said": "said",
+        "is_forgotten_by": "said",
         "keep_said": "said",
         "make_lasting": "reinforce",
         "reinforce": "reinforce",
