@@ -7,7 +7,7 @@ from vault_memory.core.memorable.things import Thing, read_thing
 from vault_memory.core.text import fold, lazily
 
 _THING = r" ?(?P<thing>[^,;:。!?\n我]{1,28}?) ?"
-_END = r"(?:(?: ?{sayings.left.since})*(?:[了啦吧. ]*)(?=$|[,;:。!?\n]| (?:and|but|because|for|as)(?![a-z])))"
+_END = r"(?:(?: ?{sayings.left.since})*(?:[了啦吧. ]*)(?=$|[,;:。!?\n]| (?:and|but|because|for|as|to|onto)(?![a-z])))"
 _FORMS = (
     r"{sayings.left.from}" + _THING + r"{sayings.left.to}",
     r"{sayings.left.drops}" + _THING + _END,

@@ -11,6 +11,7 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
+from vault_memory.core.memorable.ending import ended_with, is_without, kinds_left, kinds_without, means_of
 from vault_memory.core.memorable.leaving import is_beside, left_behind
 from vault_memory.core.memorable.things import Thing
 from vault_memory.core.memorable.wording import (
@@ -19,6 +20,7 @@ from vault_memory.core.memorable.wording import (
     LIKE,
     LIVE,
     MAX_CHARS,
+    SLOT,
     WORK,
     Saying,
     read_saying,
@@ -34,13 +36,13 @@ MANY = {"family"}
 """A person may be several of this kind."""
 GIVEN_UP = {"like", DO, "play"}
 """Who gives up doing a thing no longer does it, and is not known for liking it; who takes it up no longer leaves it."""
-LEFT = frozenset((DO, "play", "learn", "use", "have", "drive", "ride", WORK, "be", LIVE, "decide"))
+LEFT = frozenset((DO, "play", "learn", "use", "have", "drive", "ride", WORK, "be", LIVE, "decide", SLOT))
 """What a person has to do with a thing until it is left behind."""
 _SUBJECTS = {
     "me": lazily(r"我(?!们)|咱(?!们)|俺|(?<![a-z])(?:i|my|me)(?![a-z])"),
     "us": lazily(r"[我咱]们|(?<![a-z])(?:we|our)(?![a-z])"),
 }
-_PART = re.compile(r"[,;。!?]")
+_PART = re.compile(r"[,;。!?]|[.](?=\s)")
 
 Verdict = Literal["same", "replaces", "other"]
 
@@ -51,6 +53,7 @@ def topics_of(content: str) -> list[int]:
     said = _read(content)
     topics = [topic for each in said.statements for topic in _topics(each)]
     topics += [topic for thing in said.left for topic in (*thing.names, f"{LIVE} ")]
+    topics += [f"without {kind}" for kind in said.without]
     return [_number(f"{subject} {topic}") for topic in dict.fromkeys(topics) for subject in said.subjects]
 
 
@@ -60,6 +63,8 @@ def compared(new: str, old: str) -> Verdict:
     said, second = _read(new), read_saying(old)
     if second is None or second.subject not in said.subjects:
         return "other"
+    if said.without and is_without(new, second):
+        return "replaces"
     for at, each in enumerate(said.statements):
         verdict = _verdict(each, second, is_beside=said.is_beside)
         if verdict != "other" and (at == 0 or each.is_so != second.is_so):
@@ -73,12 +78,16 @@ def change_in(text: str) -> Literal["preference", "fact"] | None:
     said = read_saying(text)
     if said and (said.relation == FAVOURITE or (said.is_new and not said.is_so)):
         return "preference" if said.relation in (FAVOURITE, LIKE) else "fact"
+    is_so_now = said is not None and said.is_new and said.is_so
+    if is_so_now and said and (said.relation == SLOT or kinds_left(text)):
+        return "fact"
     return "fact" if left_behind(text, is_new=False) else None
 
 
 def goes_on(text: str) -> bool:
-    """Whether a text says what is so from now on: 改開特斯拉."""
-    said = read_saying(text)
+    """Whether a text says, behind one that ends something, what is so from now on: 改開特斯拉, «it's Helix now»."""
+    folded = fold(text)
+    said = read_saying(text) or read_saying(f"i {folded}" if folded.isascii() else f"我{folded}")
     return said is not None and said.is_new and said.is_so
 
 
@@ -113,6 +122,7 @@ class _Said:
     leaves: frozenset[str] = LEFT
     subjects: tuple[str, ...] = ()
     is_beside: bool = False
+    without: tuple[str, ...] = ()
 
 
 def _read(content: str) -> _Said:
@@ -125,14 +135,16 @@ def _read(content: str) -> _Said:
     statements = (*([first] if first else []), *behind)
     own = [subject for subject, words in _SUBJECTS.items() if words.search(folded)] or [*_SUBJECTS]
     subjects = tuple(dict.fromkeys([*own, *(each.subject for each in statements)]))
-    return _Said(statements, tuple(left), leaves, subjects, is_beside(content))
+    is_told = first is not None and first.is_new and first.is_so and first.subject == "me"
+    without = tuple(kinds_left(content)) if is_told else ()
+    return _Said(statements, tuple(left), leaves, subjects, is_beside(content), without)
 
 
 def _verdict(new: Saying, old: Saying, *, is_beside: bool) -> Verdict:
     if new.relation == old.relation and new.relation in SINGLE and new.is_so and old.is_so:
         return _in_its_place(new, old)
     if not new.thing.is_same(old.thing):
-        return "replaces" if not is_beside and _has_changed(new, old) else "other"
+        return "replaces" if not is_beside and (_has_changed(new, old) or _is_ended(new, old)) else "other"
     if new.is_so == old.is_so:
         return _said_again(new, old)
     return "replaces" if _is_taken_back(new, old) else "other"
@@ -141,8 +153,10 @@ def _verdict(new: Saying, old: Saying, *, is_beside: bool) -> Verdict:
 def _topics(said: Saying) -> list[str]:
     if said.relation in SINGLE:
         return [f"{said.relation} {said.slot}"]
-    own = [said.relation] if said.relation in CHANGED else []
-    return [*own, *said.thing.names]
+    own = [said.relation] if said.relation in CHANGED else [f"{SLOT} {said.slot}"] if said.relation == SLOT else []
+    parts = [*ended_with(said), *means_of(said)] if said.is_so else [said.thing]
+    kinds = [f"without {kind}" for kind in sorted(kinds_without(said))] if said.is_so else []
+    return [*own, *(name for thing in parts for name in thing.names), *kinds]
 
 
 def _in_its_place(new: Saying, old: Saying) -> Verdict:
@@ -157,14 +171,31 @@ def _in_its_place(new: Saying, old: Saying) -> Verdict:
 
 def _has_changed(new: Saying, old: Saying) -> bool:
     """Whether what was so is another thing now: «I drive a Tesla now»."""
-    is_new = new.is_new and new.is_so and old.is_so and new.relation == old.relation and new.relation in CHANGED
+    if not (new.is_new and new.is_so and old.is_so and new.relation == old.relation) or old.more:
+        return False
     is_of_kind = new.relation == WORK or bool((new.thing.kinds & old.thing.kinds) - MANY)
-    return is_new and is_of_kind and not old.more and new.when == old.when
+    if new.relation == SLOT:
+        return new.slot == old.slot and (is_of_kind or _are_linked_alike(new, old)) and new.when in (old.when, frozenset())
+    return new.relation in CHANGED and is_of_kind and new.when == old.when
+
+
+def _are_linked_alike(new: Saying, old: Saying) -> bool:
+    """Whether one thing may be in the place of the other: not who somebody is and how they are."""
+    is_alike = new.link != "how" and (new.link in ("", old.link) or old.link == "")
+    return is_alike and not (new.link == "be" and new.thing.kinds and old.thing.kinds)
+
+
+def _is_ended(new: Saying, old: Saying) -> bool:
+    """Whether what is done no more is all or more of what was done: «I quit smoking»."""
+    is_over = not new.is_so and new.is_new and old.is_so and not new.when and old.relation in LEFT | GIVEN_UP
+    is_act = new.relation == old.relation or new.relation in GIVEN_UP
+    return is_over and is_act and not says_something(old.more) and any(new.thing.is_same(x) for x in ended_with(old))
 
 
 def _is_left(thing: Thing, old: Saying, leaves: frozenset[str]) -> bool:
     """Whether what a person has to do with a thing is over."""
-    return old.is_so and old.relation in leaves and thing.is_same(old.thing) and not says_something(old.more)
+    parts = (*ended_with(old), *means_of(old))
+    return old.is_so and old.relation in leaves and not says_something(old.more) and any(map(thing.is_same, parts))
 
 
 def _said_again(new: Saying, old: Saying) -> Verdict:
