@@ -11,9 +11,9 @@ from typing import Literal
 from vault_memory.core.extraction import Clause, Lexicon, speaker
 from vault_memory.core.memorable.order import usual_order
 from vault_memory.core.memorable.saying import change_in
+from vault_memory.core.memorable.slots import COMMUTE
 from vault_memory.core.memorable.things import Thing
 from vault_memory.core.memorable.whole import is_whole
-from vault_memory.core.memorable.slots import COMMUTE
 from vault_memory.core.memorable.wording import DO, read_saying
 from vault_memory.core.memories import categories
 from vault_memory.core.text import lazily
@@ -52,7 +52,7 @@ _LIFE = {
 """What a person has to do with a thing of such a category is a fact of life."""
 _DIET_TEXT = "drink tea alcohol breakfast food dish meat seafood fruit vegetable snack dessert spice staple"
 _DIET = frozenset(_DIET_TEXT.split())
-MAX_THING_WORDS, MAX_HAN_CHARS = 4, 5
+MAX_THING_WORDS, MAX_HAN_CHARS = 4, 8
 _LATIN_END = lazily("[a-z0-9']$")
 _HAN = lazily("[\u3400-\u9fff]")
 _ANOTHER = lazily("[你您他她它]")
@@ -181,7 +181,12 @@ def _of_life(body: str, lexicon: Lexicon) -> Kind | None:
         return None
     said = read_saying(body)
     is_own = said is not None and (said.subject == "me" or said.relation == "use")
-    if said is None or not is_own or len(said.thing.words) > MAX_THING_WORDS or _runs_on(said.thing):
+    if (
+        said is None
+        or not is_own
+        or len(said.thing.words) > MAX_THING_WORDS
+        or (said.relation == "use" and _runs_on(body))
+    ):
         return None
     if said.slot == COMMUTE:
         return "fact"
@@ -192,9 +197,9 @@ def _of_life(body: str, lexicon: Lexicon) -> Kind | None:
     return "fact" if is_alone and said.thing.kinds & _LIFE.get(said.relation, frozenset()) else None
 
 
-def _runs_on(thing: Thing) -> bool:
-    """Whether more is told than a thing and what for: pandas 讀檔結果中文亂碼."""
-    return any(not name.isascii() and len(name) > MAX_HAN_CHARS for word in thing.words[1:] for name in word)
+def _runs_on(text: str) -> bool:
+    """Whether more Chinese is told behind what is used than what for: 用 pandas 讀檔結果中文亂碼."""
+    return len(_HAN.findall(text)) > MAX_HAN_CHARS
 
 
 def _kinds_of(thing: Thing) -> frozenset[str]:

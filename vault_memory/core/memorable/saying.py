@@ -11,7 +11,8 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-from vault_memory.core.memorable.ending import ended_with, is_without, kinds_left, kinds_without, means_of
+from vault_memory.core.extraction import load_lexicon, speaker
+from vault_memory.core.memorable.ending import ended_with, is_without, kinds_left, kinds_of, means_of
 from vault_memory.core.memorable.leaving import is_beside, left_behind
 from vault_memory.core.memorable.things import Thing
 from vault_memory.core.memorable.wording import (
@@ -78,8 +79,7 @@ def change_in(text: str) -> Literal["preference", "fact"] | None:
     said = read_saying(text)
     if said and (said.relation == FAVOURITE or (said.is_new and not said.is_so)):
         return "preference" if said.relation in (FAVOURITE, LIKE) else "fact"
-    is_so_now = said is not None and said.is_new and said.is_so
-    if is_so_now and said and (said.relation == SLOT or kinds_left(text)):
+    if said and said.is_new and (said.relation in (*CHANGED, LIVE, SLOT) or kinds_left(text)):
         return "fact"
     return "fact" if left_behind(text, is_new=False) else None
 
@@ -130,14 +130,13 @@ def _read(content: str) -> _Said:
         return _Said()
     first, folded = read_saying(content), fold(content)
     behind = [said for part in _PART.split(folded)[1:] if (said := read_saying(part))]
-    left = left_behind(content, is_new=first is not None and first.is_new)
+    is_of_others = speaker(folded, load_lexicon()) == "others"  # «my sister left the bakery»
+    left = [] if is_of_others else left_behind(content, is_new=first is not None and first.is_new)
     leaves = LEFT | {first.relation} if first else LEFT
     statements = (*([first] if first else []), *behind)
     own = [subject for subject, words in _SUBJECTS.items() if words.search(folded)] or [*_SUBJECTS]
     subjects = tuple(dict.fromkeys([*own, *(each.subject for each in statements)]))
-    is_told = first is not None and first.is_new and first.is_so and first.subject == "me"
-    without = tuple(kinds_left(content)) if is_told else ()
-    return _Said(statements, tuple(left), leaves, subjects, is_beside(content), without)
+    return _Said(statements, tuple(left), leaves, subjects, is_beside(content), tuple(kinds_left(content)))
 
 
 def _verdict(new: Saying, old: Saying, *, is_beside: bool) -> Verdict:
@@ -155,7 +154,7 @@ def _topics(said: Saying) -> list[str]:
         return [f"{said.relation} {said.slot}"]
     own = [said.relation] if said.relation in CHANGED else [f"{SLOT} {said.slot}"] if said.relation == SLOT else []
     parts = [*ended_with(said), *means_of(said)] if said.is_so else [said.thing]
-    kinds = [f"without {kind}" for kind in sorted(kinds_without(said))] if said.is_so else []
+    kinds = [f"without {kind}" for kind in sorted(kinds_of(said))] if said.is_so else []
     return [*own, *(name for thing in parts for name in thing.names), *kinds]
 
 
@@ -175,7 +174,8 @@ def _has_changed(new: Saying, old: Saying) -> bool:
         return False
     is_of_kind = new.relation == WORK or bool((new.thing.kinds & old.thing.kinds) - MANY)
     if new.relation == SLOT:
-        return new.slot == old.slot and (is_of_kind or _are_linked_alike(new, old)) and new.when in (old.when, frozenset())
+        is_alike = is_of_kind or _are_linked_alike(new, old)
+        return new.slot == old.slot and is_alike and new.when in (old.when, frozenset())
     return new.relation in CHANGED and is_of_kind and new.when == old.when
 
 

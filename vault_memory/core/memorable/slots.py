@@ -1,5 +1,5 @@
 """What stands in one place of a person's life or work, where another takes its place: the database of «our database is
-MySQL», 前端 of 前端改成 React 了, the way to work."""
+MySQL», 前端 of 前端改成 React 了, the way to work; and of what kind of thing something is the favourite."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from vault_memory.core.extraction import load_lexicon
 from vault_memory.core.memorable.things import read_thing
+from vault_memory.core.memories import categories
 from vault_memory.core.text import lazily
 
 COMMUTE = "commute"
@@ -22,6 +23,8 @@ _MADE = (
     r"(?: from .{2,20}?)? {sayings.slot.into} (?P<thing>.+)$"
 )
 _WHOSE = {"my": "me", "our": "us"}
+_SORT_OF = lazily(r"^(?:kind|sort|type|style)s? of ")
+_WHICH = lazily(r" (?:for|to|in|from|on|with|of|at|when|as|by|that|which|after|before|during|while)(?![a-z])")
 _NO_PART = ("main", "primary", "主要", "主力", "的")
 """Says nothing of which place it is."""
 _TO_WORK = lazily(
@@ -62,6 +65,20 @@ def way_to_work(text: str) -> str:
     """How somebody goes to work, in a plain text behind «I»; empty where it does not say."""
     found = _TO_WORK.match(text)
     return (found["by"] or found["way"] or "") if found else ""
+
+
+def kind_of_favourite(slot: str) -> str:
+    """Of what kind of thing something is the favourite, the same in either language, with what says which of that kind:
+    fruit for baking is not fruit, and 配咖啡的點心 no 點心."""
+    slot = _SORT_OF.sub("", slot.removesuffix("的"))
+    cut = _WHICH.search(slot)
+    head, behind = (slot[: cut.start()], slot[cut.start() :]) if cut else (slot, "")
+    before, _, head = head.rpartition("的")
+    words = [head] if not head.isascii() else head.split()
+    for at in reversed(range(len(words))):
+        if named := categories.load().meanings(" ".join(words[at:])).named:
+            return " ".join([min(named), *sorted([*words[:at], before, behind.strip()])]).strip()
+    return slot
 
 
 def _slot(subject: str, name: str, link: str, thing: str) -> Slot | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from itertools import groupby, takewhile
+from itertools import groupby
 
 from vault_memory.core.extraction import Clause, HeardTurn, Lexicon, load_lexicon, read_turn
 from vault_memory.core.memorable.forgetting import asks_to_forget
@@ -172,12 +172,19 @@ def _runs(sentence: list[Clause], lexicon: Lexicon) -> Iterator[tuple[Kind, Clau
 def _changes(
     sentence: list[Clause], runs: list[tuple[Kind, Clause, Clause, bool]], lexicon: Lexicon
 ) -> Iterator[tuple[Kind, Clause, Clause]]:
-    """The same of the clauses in no memory that may end one, each with those that say what is so instead."""
-    rest = [c for c in sentence if not any(first.start <= c.start <= last.start for _, first, last, _ in runs)]
-    for number, clause in enumerate(rest):
-        if kind := change_of(clause, lexicon):
-            more = takewhile(lambda each: goes_on(each.text) and not each.asks_to_know, rest[number + 1 :])
-            yield kind, clause, [clause, *more][-1]
+    """The same of the clauses in no memory that may end one, with those behind it that say what is so instead."""
+    change: tuple[Kind, Clause, Clause] | None = None
+    for clause in sentence:
+        is_free = not any(first.start <= clause.start <= last.start for _, first, last, _ in runs)
+        kind = change_of(clause, lexicon) if is_free else None
+        if change and is_free and (kind or (goes_on(clause.text) and not clause.asks_to_know)):
+            change = (change[0], change[1], clause)
+            continue
+        if change:
+            yield change
+        change = (kind, clause, clause) if kind else None
+    if change:
+        yield change
 
 
 def _continues(clause: Clause, kind: Kind | None, lexicon: Lexicon) -> bool:

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from vault_memory.core.extraction import Lexicon, load_lexicon
 from vault_memory.core.memorable.order import usual_order
-from vault_memory.core.memorable.slots import COMMUTE, read_slot, way_to_work
+from vault_memory.core.memorable.slots import COMMUTE, kind_of_favourite, read_slot, way_to_work
 from vault_memory.core.memorable.things import Thing, read_thing
 from vault_memory.core.memories import categories
 from vault_memory.core.text import fold
@@ -115,7 +115,7 @@ class _Reader:
             slot, thing = favourite["slot"] or favourite["also"] or "", favourite["thing"] or favourite["which"]
             if slot:
                 said = self._made(FAVOURITE, True, thing, replace(heard, subject="me"))
-                return replace(said, slot=_kind_of_favourite(slot)) if said else None
+                return replace(said, slot=kind_of_favourite(slot)) if said else None
             text = f"i like {thing}"
         text = self._without(text, "lead")
         for phrase, is_so in self._after:
@@ -139,7 +139,7 @@ class _Reader:
         return replace(said, slot=found.name, link="how" if is_how else found.link)
 
     def _is_name(self, thing: str, written: str) -> bool:
-        """Whether a Latin thing is named or has an article, and is not how something is: a Pixel, Rust; not electric."""
+        """Whether a Latin thing has a name or an article, and is not how something is: a Pixel, Rust; not electric."""
         first = thing.split()[0]
         return first in self._articles or f"{first[:1].upper()}{first[1:]}" in written or first.upper() in written
 
@@ -285,8 +285,6 @@ _FAVOURITE = re.compile(
     rf"^(?:{_MY} ?(?P<slot>[^,]{{0,24}}?) ?(?:is|are|就?是|一直是|(?:改|换|变)[成为]了?) ?(?P<thing>.+)"
     rf"|(?P<which>.+?) ?(?:is|are|就?是) ?{_MY} ?(?P<also>[^,]{{1,24}}))$"
 )
-_SORT_OF = re.compile(r"^(?:kind|sort|type|style)s? of ")
-_WHICH = re.compile(r" (?:for|to|in|from|on|with|of|at|when|as|by|that|which|after|before|during|while)(?![a-z])")
 _ABOUT = re.compile(r"^(?:对于?|关于) ?|(?:很|非常|超级?|特别|真的|完全|一直|都|蛮|最|毫)+$")
 _WORK = re.compile(r"^(?:在|于)(?P<thing>.{1,20}?)(?:工作|上班|任职|服务)$")
 _LATELY = "(?:上个?(?:月|周|星期|礼拜)|去年|今年|年初|前阵子)"
@@ -303,24 +301,11 @@ _HAN_SPAN = r"(?:天|日|晚|早|年|周[一二三四五六日天末]?|个?(?:�
 _PART = "(?:morning|evening|night|afternoon)"
 _WHEN = re.compile(
     rf"每隔?[一二两三四五六七八九十几]?{_HAN_SPAN}{_HAN_DAY}?|天天|周末|(?:周|星期|礼拜)[一二三四五六日天]{_HAN_DAY}?|{_HAN_DAY}"
-    rf"|(?<![a-z])(?:a|per) (?:day|night|week|month|year)$|睡前|下班后|饭后|(?<![a-z])(?:(?:every|each) (?:single |other )?[a-z]+(?: {_PART})?|in the {_PART}s?|at night"
+    rf"|(?<![a-z])(?:a|per) (?:day|night|week|month|year)$"
+    rf"|睡前|下班后|饭后|(?<![a-z])(?:(?:every|each) (?:single |other )?[a-z]+(?: {_PART})?|in the {_PART}s?|at night"
     rf"|on (?:[a-z]+days?|weekends?|weekdays?)(?: {_PART}s?)?|after (?:work|dinner|lunch)|before bed|daily|weekly"
     r"|(?:once|twice|[a-z0-9]+ times) (?:a|per) [a-z]+)(?![a-z])"
 )
-
-
-def _kind_of_favourite(slot: str) -> str:
-    """Of what kind of thing something is the favourite, the same in either language, with what says which of that kind:
-    fruit for baking is not fruit, and 配咖啡的點心 no 點心."""
-    slot = _SORT_OF.sub("", slot.removesuffix("的"))
-    cut = _WHICH.search(slot)
-    head, behind = (slot[: cut.start()], slot[cut.start() :]) if cut else (slot, "")
-    before, _, head = head.rpartition("的")
-    words = [head] if not head.isascii() else head.split()
-    for at in reversed(range(len(words))):
-        if named := categories.load().meanings(" ".join(words[at:])).named:
-            return " ".join([min(named), *sorted([*words[:at], before, behind.strip()])]).strip()
-    return slot
 
 
 def _is_known_place(text: str) -> bool:

@@ -232,4 +232,5 @@ def _lists() -> _Lists:
         for which in ("always", "mine", "valued")
     )
     ends = lazily(rf"(?:{'|'.join(Matcher(words['ends']).phrases)})(?![a-z])")
-    return _Lists(always, mine, valued, ends, *(Matcher(words[name]) for name in ("ordinary", "before", "after", "opens")))
+    matchers = (Matcher(words[name]) for name in ("ordinary", "before", "after", "opens"))
+    return _Lists(always, mine, valued, ends, *matchers)
