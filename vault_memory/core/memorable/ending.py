@@ -53,13 +53,14 @@ def kinds_of(said: Saying) -> set[str]:
 def kinds_left(new: str) -> list[str]:
     """The kinds that a text says its person does without: by what he or she is, or as what is given up."""
     lexicon, text, said = load_lexicon(), fold(new), read_saying(new)
-    if said is None or not said.is_new or said.subject != "me":
+    is_alone = said is not None and len(said.thing.words) == 1 and said.relation in (BE, DO) and not said.when
+    if said is None or not said.is_new or said.subject != "me" or not is_alone:
         return []
     kinds = lexicon.sections("sayings.without")
     if said.is_so:
         return [kind for kind in kinds if lexicon.words(f"sayings.without.{kind}.states").search(text)]
     named = {kind for word in said.thing.words for name in word for kind in _named(name)}
-    return [kind for kind in kinds if said.relation == DO and len(said.thing.words) == 1 and kind in named]
+    return [kind for kind in kinds if said.relation == DO and kind in named]
 
 
 def _named(name: str) -> frozenset[str]:

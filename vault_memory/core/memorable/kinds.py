@@ -9,12 +9,13 @@ from __future__ import annotations
 from typing import Literal
 
 from vault_memory.core.extraction import Clause, Lexicon, speaker
+from vault_memory.core.memorable.leaving import begins_with_leaving
 from vault_memory.core.memorable.order import usual_order
 from vault_memory.core.memorable.saying import change_in
 from vault_memory.core.memorable.slots import COMMUTE
 from vault_memory.core.memorable.things import Thing
 from vault_memory.core.memorable.whole import is_whole
-from vault_memory.core.memorable.wording import DO, read_saying
+from vault_memory.core.memorable.wording import DO, SLOT, read_saying
 from vault_memory.core.memories import categories
 from vault_memory.core.text import lazily
 
@@ -97,7 +98,13 @@ def change_of(clause: Clause, lexicon: Lexicon) -> Kind | None:
     """The kind of memories whose place a clause may take that is none itself: 我把本田賣了, «I no longer like wine»."""
     said, body = _body(clause, lexicon)
     is_told = _is_told(clause, said, body, False, lexicon) and not _says(clause, "own.passing", lexicon)
-    return change_in(said) if is_told and not clause.is_once else None
+    return change_in(said) if is_told and not clause.is_once and (clause.is_first_person or _elides_me(said)) else None
+
+
+def _elides_me(said: str) -> bool:
+    """Whether a clause says a change and leaves out whose: 前端改成 React 了, 不用 MySQL 了."""
+    read = read_saying(said)
+    return begins_with_leaving(said) or (read is not None and read.relation == SLOT)
 
 
 def _is_told(clause: Clause, said: str, body: str, is_mine: bool, lexicon: Lexicon) -> bool:

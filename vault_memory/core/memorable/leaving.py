@@ -33,6 +33,11 @@ def left_behind(text: str, *, is_new: bool) -> list[Thing]:
     ]
 
 
+def begins_with_leaving(text: str) -> bool:
+    """Whether a folded text says at its beginning what is left behind, and not who leaves it: 不用 MySQL 了."""
+    return any(load_lexicon().shape(form).match(text) for form in _FORMS[1:])
+
+
 def is_beside(text: str) -> bool:
     """Whether a text says that something is so beside what was before."""
     return load_lexicon().words("sayings.left.beside").search(fold(text)) is not None

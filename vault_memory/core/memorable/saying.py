@@ -64,7 +64,7 @@ def compared(new: str, old: str) -> Verdict:
     said, second = _read(new), read_saying(old)
     if second is None or second.subject not in said.subjects:
         return "other"
-    if said.without and is_without(new, second):
+    if said.without and not said.is_beside and is_without(new, second):
         return "replaces"
     for at, each in enumerate(said.statements):
         verdict = _verdict(each, second, is_beside=said.is_beside)
@@ -174,15 +174,20 @@ def _has_changed(new: Saying, old: Saying) -> bool:
         return False
     is_of_kind = new.relation == WORK or bool((new.thing.kinds & old.thing.kinds) - MANY)
     if new.relation == SLOT:
-        is_alike = is_of_kind or _are_linked_alike(new, old)
+        is_alike = _are_linked_alike(new, old) and (is_of_kind or _may_be_there(new, old))
         return new.slot == old.slot and is_alike and new.when in (old.when, frozenset())
     return new.relation in CHANGED and is_of_kind and new.when == old.when
 
 
 def _are_linked_alike(new: Saying, old: Saying) -> bool:
-    """Whether one thing may be in the place of the other: not who somebody is and how they are."""
-    is_alike = new.link != "how" and (new.link in ("", old.link) or old.link == "")
-    return is_alike and not (new.link == "be" and new.thing.kinds and old.thing.kinds)
+    """Whether two say the same of a place: what it is, or what it uses and where it is."""
+    links = {new.link, old.link}
+    return len(links) == 1 or "" in links or links == {"be", "how"}
+
+
+def _may_be_there(new: Saying, old: Saying) -> bool:
+    """Whether one thing of another kind may be in the place of the other: not how one is in that of who one is."""
+    return new.link != "how" and not (new.link == "be" and new.thing.kinds and old.thing.kinds)
 
 
 def _is_ended(new: Saying, old: Saying) -> bool:

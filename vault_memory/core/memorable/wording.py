@@ -139,9 +139,9 @@ class _Reader:
         return replace(said, slot=found.name, link="how" if is_how else found.link)
 
     def _is_name(self, thing: str, written: str) -> bool:
-        """Whether a Latin thing has a name or an article, and is not how something is: a Pixel, Rust; not electric."""
-        first = thing.split()[0]
-        return first in self._articles or f"{first[:1].upper()}{first[1:]}" in written or first.upper() in written
+        """Whether a Latin thing has a name or is of a known kind, and is not how one is: a Pixel, not a bit slow."""
+        name = _without_one_of(self._articles, thing)
+        return bool(categories.load().categories_of(name)) or f"{name[:1].upper()}{name[1:]}" in written
 
     def _read(self, text: str, heard: _Heard) -> Saying | None:
         """What is said where nothing stands in another place than usual."""
@@ -163,6 +163,8 @@ class _Reader:
                 is_so = step.is_so and heard.is_so and not heard.is_gone
                 heard.is_new = heard.is_new or text.startswith(self._begun)
                 return self._made(step.what, is_so, text[step.end :].strip(), heard, text)
+            if step.what == "over" and not heard.is_so and not heard.is_given_up:
+                return None  # «I never quit»
             self._hear(step, text[: step.end], heard)
             text = text[step.end :].lstrip(" ,")
         if not heard.subject and not heard.is_given_up:
