@@ -42,7 +42,7 @@ if TYPE_CHECKING:
         is_content,
         object_id,
     )
-    from vault_memory.adapters.git.process import run
+    from vault_memory.adapters.git.process import ObjectReader, run
     from vault_memory.adapters.git.remote import Remote, followed_remote, is_on_this_machine
     from vault_memory.adapters.git.repository import (
         Filters,
@@ -109,6 +109,7 @@ __all__ = [
     "Moment",
     "NEXT_STEP",
     "NoIndex",
+    "ObjectReader",
     "Objects",
     "Remote",
     "Repository",
@@ -183,6 +184,7 @@ __getattr__ = lazy_exports(
         "Moment": "log",
         "NEXT_STEP": "settings",
         "NoIndex": "repository",
+        "ObjectReader": "process",
         "Objects": "objects",
         "Remote": "remote",
         "Repository": "repository",
