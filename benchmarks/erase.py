@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import json
 import random
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -20,7 +21,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from tests.adapters.erasing.leftovers import leftovers
-from vault_memory.adapters.erasing import Request
+from vault_memory.adapters.erasing import JOURNAL, Request
 from vault_memory.adapters.history import History
 
 TEXT = "the codeword is Zanzibar 七號"
@@ -58,36 +59,43 @@ def git(root: Path, *args: str, stdin: bytes = b"") -> str:
     return subprocess.run(["git", *args], cwd=root, input=stdin, capture_output=True, check=True).stdout.decode()
 
 
-def is_bad(root: Path, commits: int) -> bool:
-    """Whether a vault is not as it should be after a kill and one more change of anybody."""
+def faults(root: Path, commits: int) -> list[str]:
+    """What is not as it should be in a vault after a kill and one more change of anybody."""
     History(root).flush()
-    return bool(
-        leftovers(root, TEXT).places
-        or git(root, "status", "--porcelain")
-        or git(root, "fsck", "--strict")
-        or len(git(root, "rev-list", "main").split()) != commits
-    )
+    left = len(git(root, "rev-list", "main").split())
+    return [
+        *leftovers(root, TEXT).places,
+        *git(root, "status", "--porcelain").splitlines(),
+        *git(root, "fsck", "--strict").splitlines(),
+        *([f"{left} commits of {commits}"] if left != commits else []),
+    ]
 
 
 def killed(folder: Path, kills: int, commits: int = 200) -> int:
-    """How many of so many erasings, each killed at a random moment, leave a vault that is not as it should be."""
+    """How many of so many erasings, each killed at a random moment of its work, leave a vault that is not as it should
+    be. One that was killed before it had begun, or was done, is not counted, and done once more."""
     folder.mkdir()
-    chance, bad = random.Random(18), 0
-    whole_s = 2.0
-    for number in range(kills):
-        root = folder / str(number)
+    chance, bad, done, whole_s = random.Random(18), 0, 0, 2.0
+    while done < kills:
+        root = Path(tempfile.mkdtemp(dir=folder), "vault")
         vault_of(root, commits)
+        journal = root / ".git" / JOURNAL
         command = [sys.executable, "-m", "tests.adapters.erasing.killed_eraser", str(root), TEXT, "never"]
-        began = time.monotonic()
         with subprocess.Popen(command) as eraser:
+            while eraser.poll() is None and not journal.exists():
+                time.sleep(0.001)
+            began = time.monotonic()
             try:
-                eraser.wait(chance.uniform(0.3, whole_s))
+                eraser.wait(chance.uniform(0, whole_s))
                 whole_s = time.monotonic() - began
             except subprocess.TimeoutExpired:
                 eraser.kill()
-        if not (root / ".git/vault-memory/erasing").exists() and leftovers(root, TEXT).places:
-            History(root).erase(Request((TEXT,)))  # it was killed before it had begun: all is as before
-        bad += is_bad(root, commits)
+        if journal.exists():
+            done += 1
+            if found := faults(root, commits):
+                bad += 1
+                print(*found, sep="\n", file=sys.stderr)
+        shutil.rmtree(root)
     return bad
 
 

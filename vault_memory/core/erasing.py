@@ -76,7 +76,8 @@ def _character(character: str) -> bytes:
         forms.add(re.escape(b"\\" + character.encode()))
     if character in _IN_HTML:
         forms.add(re.escape(_IN_HTML[character]))
-    return b"(?:" + b"|".join(sorted(sorted(forms), key=len, reverse=True)) + b")"
+    ordered: list[bytes] = sorted(sorted(forms), key=len, reverse=True)
+    return b"(?:" + b"|".join(ordered) + b")"
 
 
 def _in_json(character: str) -> bytes:

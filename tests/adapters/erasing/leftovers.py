@@ -49,10 +49,12 @@ def leftovers(root: Path, text: str) -> Leftovers:
         look(f"the name {name}", name.encode())
         data = path.read_bytes()
         look(name, data)
+        if path.suffix == ".pack" and not path.with_suffix(".idx").exists():
+            found.places.append(f"{name}, a pack that nobody can look into")
         if path.parent.parent.name == "objects" and len(path.name) == 38:
             found.objects += 1
             look(f"object {path.parent.name}{path.name}", zlib.decompress(data))
-        if path.suffix == ".pack":
+        if path.suffix == ".pack" and path.with_suffix(".idx").exists():
             for kind, body in _packed(root, path):
                 found.objects += 1
                 look(f"a {kind} in {name}", body)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 from pathlib import Path, PurePosixPath
 
 import pytest
@@ -164,6 +165,41 @@ def test_a_state_in_which_not_all_can_be_made_anew_is_refused_by_name(vault: Vau
     with pytest.raises(HistoryError, match="detached"):
         vault.history.erase(Request((SECRET,)))
     assert SECRET in vault.git("log", "-p")
+
+
+def test_a_commit_of_the_persons_meanwhile_stays(vault: Vault) -> None:
+    """Made while the objects were written: no reference moves then. The next change ends the erasing, for it too."""
+    planted(vault)
+
+    def step(reached: str) -> None:
+        if reached == "map written":
+            vault.write(f"mine, {SECRET}\n".encode(), NOTE.with_name("mine.md"))
+            vault.git("add", "-A")
+            vault.git("commit", "-q", "-m", "mine")
+
+    with pytest.raises(HistoryError, match="cannot lock ref"):
+        History(vault.root, step=step).erase(Request((SECRET,)))
+    vault.history.flush()
+    assert vault.subjects()[-1] == "mine"
+    assert vault.read(NOTE.with_name("mine.md")) == b"mine, (erased)\n"
+    assert leftovers(vault.root, SECRET).places == []
+    vault.assert_clean()
+
+
+def test_what_killed_programs_left_is_swept(vault: Vault) -> None:
+    """Half a pack of git's, half an object, and half a file of ours, which nothing names."""
+    planted(vault)
+    dead = subprocess.Popen(["git", "--version"], stdout=subprocess.DEVNULL)
+    dead.wait()
+    folder = Path(vault.history.git_dir) / "objects/pack"
+    (folder / ".tmp-1-pack-abc.pack").write_bytes(next(folder.glob("*.pack")).read_bytes())
+    for name in ("pack/tmp_pack_x", "17/tmp_obj_x"):
+        (folder.parent / name).parent.mkdir(exist_ok=True)
+        (folder.parent / name).write_text(SECRET)
+    (vault.root / f"memory/alice/.USER.md.{dead.pid}-2.vault-memory.tmp").write_text(SECRET)
+    vault.history.erase(Request((SECRET,)))
+    assert leftovers(vault.root, SECRET).places == []
+    vault.assert_clean()
 
 
 def test_git_at_work_is_waited_for_by_the_next_change(vault: Vault) -> None:

@@ -240,6 +240,9 @@ def _mask_files(top: Path, entries: Collection[_Entry], rewrite: Rewrite) -> Ite
         place, now = top / path, rewrite.path(path)
         if place.is_symlink() or not place.is_file():
             continue
+        if files.is_temporary(path.name) and place in files.abandoned(place.parent):
+            place.unlink()  # of a writer that was killed
+            continue
         old = files.read(place, None) or b""
         new = rewrite.content(path, old)
         if now == path and new == old:
@@ -284,6 +287,7 @@ def _write_index(repository: Repository, entries: Collection[_Entry]) -> None:
     changed = [entry for entry in entries if entry.has_changed]
     if not index.exists():
         return
+    draft.unlink(missing_ok=True)
     shutil.copy2(index, draft)
     extra = {"GIT_INDEX_FILE": str(draft)}
     flags: dict[str, bytes] = {"--skip-worktree": b"", "--assume-unchanged": b""}
@@ -349,8 +353,9 @@ def _drop_old_objects(where: Path, top: Path, step: Step) -> None:
     for name in _OF_ALL_OBJECTS:
         (objects / name).unlink(missing_ok=True)
     shutil.rmtree(objects / "info/commit-graphs", ignore_errors=True)
-    for kept in (objects / "pack").glob("*.keep"):
-        kept.unlink()
+    for pattern in ("*.keep", ".tmp-*"):  # a pack that a person keeps, and what a repack that was killed has left
+        for kept in (objects / "pack").glob(pattern):
+            kept.unlink()
     git.run(top, "repack", "-a", "-d", "-q", timeout_s=_TIMEOUT_S, memory_bytes=None)
     step("packed")
     git.run(top, "prune", "--expire=now", timeout_s=_TIMEOUT_S, memory_bytes=None)

@@ -1,4 +1,4 @@
-"""Which commit a former one is now: a map of ids, `.git/vault-memory/erased`, with no word of what was erased.
+"""Which commit a former one is now: a map of ids, `.git/vault-memory-erased`, with no word of what was erased.
 
 A line has an old id and the new one. What was made anew twice has two lines.
 """
@@ -11,7 +11,8 @@ from pathlib import Path
 
 from vault_memory.adapters import files
 
-MAP_FILE = "vault-memory/erased"
+MAP_FILE = "vault-memory-erased"
+"""Beside the folder of what waits: that is dropped in a backup, and this is not."""
 JOURNAL = "vault-memory/erasing"
 """What is being erased, until it is: it may hold a text, and only its owner may read it."""
 SHORTEST_ID = 7
