@@ -4,8 +4,9 @@
 
 A set is JSONL, a line for each request: {"request", "resembles": [key of a mistake, …]}, where those that resemble none
 may be `is_near`: of the same matter, but nothing is done that could go wrong. Without one, that of tests/data/mistakes
-that may be looked at (`open.jsonl`). All mistakes are recorded in one vault, and each request's prompt is built as for
-a person. The floor in the same run is a hybrid search among the mistakes, whose best note is shown.
+that may be looked at (`open.jsonl`). All mistakes in the `mistakes.jsonl` beside it are recorded in one vault, and each
+request's prompt is built as for a person. The floor in the same run is a hybrid search among the mistakes, whose best
+note is shown.
 
 The last line is JSON: the share of the requests that resemble a mistake where it is shown, the share of the others
 where any is, the same of the floor, the share of shown mistakes that are not those, and times in milliseconds.
@@ -51,10 +52,10 @@ def read(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text("utf-8").splitlines() if line.strip()]
 
 
-def recorded(vault: Vault) -> tuple[dict[str, str], list[float]]:
-    """Id of a mistake → its key, with all of them recorded; and the time of each in milliseconds."""
+def recorded(vault: Vault, folder: Path) -> tuple[dict[str, str], list[float]]:
+    """Id of a mistake → its key, with all of that folder recorded; and the time of each in milliseconds."""
     keys, times = {}, []
-    for row in read(DATA / "mistakes.jsonl"):
+    for row in read(folder / "mistakes.jsonl"):
         key = row.pop("key")
         began = time.perf_counter()
         keys[str(record_mistake(vault, USER, **row))] = key
@@ -94,7 +95,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="vault-memory-mistakes-") as folder:
         create_vault(Path(folder) / "vault")
         vault = open_vault(Path(folder) / "vault")
-        keys, write_times = recorded(vault)
+        keys, write_times = recorded(vault, options.sets[0].parent)
         times: list[float] = []
 
         def key_of(source: str) -> str | None:

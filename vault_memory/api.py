@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import os
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from datetime import datetime
@@ -17,6 +18,7 @@ from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar, overload
 from uuid import UUID
 
+from vault_memory.adapters import tokenizer
 from vault_memory.adapters.embedding import ClientEmbedder, ComputeClient
 from vault_memory.config import Config
 from vault_memory.core import layout
@@ -24,8 +26,21 @@ from vault_memory.core.memories import Memory
 from vault_memory.core.mistakes import Mistake
 from vault_memory.core.payload import normalized
 from vault_memory.core.profile import Change
+from vault_memory.core.recent import history_entry
 from vault_memory.errors import EndpointError, InvalidId, NotAVault
-from vault_memory.services import buddy, distilling, graph, memories, mistakes, profiles, retrieval, turns
+from vault_memory.services import (
+    buddy,
+    distilling,
+    graph,
+    learning,
+    longterm,
+    memories,
+    mistakes,
+    profiles,
+    retrieval,
+    shortterm,
+    turns,
+)
 from vault_memory.services.indexing import Report, embed, reconcile
 from vault_memory.services.notes import Skill, newest_turns, record_files
 from vault_memory.services.notes import context_summary as summary_of_the_last
@@ -63,8 +78,10 @@ def _found_vault() -> Vault:
 
 
 def _vault_optional(function: Callable[Concatenate[Vault, P], R]) -> VaultOptional[P, R]:
-    """The function, which also finds the vault and the id of the user whom its second argument names."""
-    user = list(inspect.signature(function).parameters)[1]
+    """The function, which also finds the vault, and the id of the user if an argument names one."""
+    parameters = list(inspect.signature(function).parameters)[1:]
+    user = next((name for name in parameters if name in ("student_id", "user_id")), "")
+    at = parameters.index(user) if user else len(parameters)
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> R:
@@ -72,8 +89,8 @@ def _vault_optional(function: Callable[Concatenate[Vault, P], R]) -> VaultOption
         vault = vault or _found_vault()
         if user in kwargs:
             kwargs[user] = vault.user_of(user_name(kwargs[user]))
-        elif rest:
-            rest = (vault.user_of(user_name(rest[0])), *rest[1:])
+        elif len(rest) > at:
+            rest = (*rest[:at], vault.user_of(user_name(rest[at])), *rest[at + 1 :])
         return function(vault, *rest, **kwargs)
 
     return call
@@ -132,8 +149,21 @@ def get_conversation_history(vault: Vault, student_id: str, limit: int = 5) -> l
     user."""
     known = vault.is_user(layout.check_user_id(student_id))
     found = [turn for _, turn in newest_turns(vault, student_id, limit)] if known else []
-    names = {"timestamp": "created_at", "user": "user_message", "assistant": "assistant_message", "backend": "backend"}
-    return [{name: str(turn.get(field) or "") for name, field in names.items()} for turn in reversed(found)]
+    return [history_entry(turn) for turn in reversed(found)]
+
+
+@_vault_optional
+def store_conversation(
+    vault: Vault,
+    conversation_id: str,
+    user_id: str,
+    user_msg: str | None,
+    assistant_msg: str | None,
+    reflection: Mapping[str, Any] | None = None,
+) -> None:
+    """Keep a turn: in the record, from which all else follows, as the last one of its conversation, and for the
+    long-term store. The design's name for `record_turn`, which also says what became of it."""
+    turns.record_turn(vault, user_id, user_msg, assistant_msg, conversation_id=conversation_id, reflection=reflection)
 
 
 @_vault_optional
@@ -179,6 +209,26 @@ def list_memories(
     return [file.memory for file in found]
 
 
+def tokenize_text(text: str | None, encoding: str | None = None) -> list[int]:
+    """The tokens of a text, in order, none of None: by that encoding of tiktoken's, else by TOKENIZER_NAME's, else
+    cl100k_base. Without tiktoken its UTF-8 bytes."""
+    return tokenizer.tokenize_text(text, encoding or _encoding())
+
+
+def pack_token_record(
+    user: str | None,
+    assistant: str | None,
+    reflection_json: Mapping[str, Any] | None,
+    encoding: str | None = None,
+) -> dict[str, Any]:
+    """{user, assistant, reflection: tokens each, encoding: its name}; what is None has no tokens."""
+    return tokenizer.pack_token_record(user, assistant, reflection_json, encoding or _encoding())
+
+
+def _encoding() -> str:
+    return os.environ.get("TOKENIZER_NAME") or tokenizer.DEFAULT_ENCODING
+
+
 def validate_and_normalize(payload: Mapping[str, Any], vault: Vault | None = None) -> dict[str, Any]:
     """The whole record of a turn that another program delivers: {conversation_id, user_id, user_message,
     assistant_message, reflection, cid, created_at, token_data}, and skill, backend, exit_code, context where it has
@@ -195,9 +245,14 @@ def validate_and_normalize(payload: Mapping[str, Any], vault: Vault | None = Non
         record = normalized(payload, datetime.now().astimezone(), Config().zone())
     else:
         record = turns.validate_and_normalize(vault, payload)
-    return record | {"token_data": None}
+    encoding = vault.config.tokens_encoding if vault else None
+    texts = (record["user_message"], record["assistant_message"], record["reflection"])
+    return record | {"token_data": pack_token_record(*texts, encoding)}
 
 
+persist_long_term = _vault_optional(longterm.persist_long_term)
+store_short_term = _vault_optional(shortterm.store_short_term)
+load_recent_context = _vault_optional(shortterm.load_recent_context)
 record_turn = _vault_optional(turns.record_turn)
 second_look = _vault_optional(turns.second_look)
 user_profile = _vault_optional(profiles.user_profile)
@@ -220,6 +275,11 @@ graph_path = _vault_optional(graph.find_path)
 export_graph = _vault_optional(graph.draw_graph)
 record_mistake = _vault_optional(mistakes.record_mistake)
 get_mistake_patterns = _vault_optional(mistakes.get_mistake_patterns)
+learning_profile = _vault_optional(learning.learning_profile)
+memory_summary = _vault_optional(learning.memory_summary)
+session_context = _vault_optional(learning.session_context)
+update_session = _vault_optional(learning.update_session)
+update_user = _vault_optional(learning.update_user)
 ask_ai = _vault_optional(retrieval.ask_ai)
 extract_from_conversation = _vault_optional(distilling.extract_from_conversation)
 end_conversation = _vault_optional(distilling.end_conversation)

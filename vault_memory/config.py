@@ -45,11 +45,15 @@ def _field(
     check: Callable[[Any], str | None] | None = None,
     sensitive: str = "",
     needs: tuple[str, ...] = (),
+    variable: str = "",
+    is_spared: bool = False,
 ) -> Any:
     """One setting. `sensitive` says what its value brings about; `{field}` in it stands for another setting's value.
-    A setting counts as unset too while one of those that it `needs` waits for a yes."""
+    A setting counts as unset too while one of those that it `needs` waits for a yes. `variable` is another name of it
+    in the environment, weaker than the usual one. A wrong value of one that `is_spared` counts as unset, and is told
+    wherever something waits: turns do not depend on it."""
     rules = {"help": help, "choices": choices, "low": low, "high": high, "check": check}
-    rules |= {"sensitive": sensitive, "needs": needs}
+    rules |= {"sensitive": sensitive, "needs": needs, "variable": variable, "is_spared": is_spared}
     if isinstance(default, (dict, list)):
         return dataclasses.field(default_factory=lambda: type(default)(default), metadata=rules)
     return dataclasses.field(default=default, metadata=rules)
@@ -111,10 +115,13 @@ def _doubt_all(values: Mapping[str, Any]) -> Mapping[str, str]:
 
 def _check_together(config: Config) -> list[str]:
     """What is wrong with settings that are valid one by one but not together."""
-    if config.embedding_kind != "http":
-        return []
-    needed = {"embedding.model": config.embedding_model, "embedding.endpoints": config.embedding_endpoints}
-    return [f"{key} must be set when embedding.kind is http" for key, value in needed.items() if not value]
+    needed: dict[str, dict[str, Any]] = {}
+    if config.embedding_kind == "http":
+        needed["embedding.kind is http"] = {
+            "embedding.model": config.embedding_model,
+            "embedding.endpoints": config.embedding_endpoints,
+        }
+    return [f"{key} must be set when {why}" for why, keys in needed.items() for key, value in keys.items() if not value]
 
 
 @dataclass(frozen=True)
@@ -234,6 +241,69 @@ class Config:
         "stub",
         "a relation to an entity that is not there: stub makes it, without a type; refuse stores nothing",
         choices=("stub", "refuse"),
+    )
+
+    shortterm_redis_url: str = _field(
+        "",
+        "a Redis without a password that holds the last turns, too, such as redis://localhost:6379/0; with a password "
+        "set the environment variable REDIS_URL instead",
+        check=setting_checks.redis_url,
+        sensitive="turns are sent there, without secrets, and programs that read it read them",
+        is_spared=True,
+    )
+    shortterm_ttl_s: int = _field(
+        172_800,
+        "how long the last turn of a conversation stays at hand, in seconds",
+        low=1,
+        high=31_536_000,
+        variable="MEMORY_REDIS_TTL_SECONDS",
+        is_spared=True,
+    )
+
+    longterm_enabled: bool = _field(
+        False,
+        "send every turn to the tables of a PostgreSQL, such as Supabase's",
+        sensitive="turns are written to a database, without secrets: that of SUPABASE_DB_URL or longterm.url",
+        needs=("longterm_url", "longterm_tables", "longterm_columns_map"),
+        is_spared=True,
+    )
+    longterm_url: str = _field(
+        "",
+        "a PostgreSQL without a password, such as postgresql://me@localhost/app; with a password set the environment "
+        "variable SUPABASE_DB_URL instead",
+        check=setting_checks.database_url,
+        sensitive="turns are written there, without secrets, with what libpq knows of you: PGPASSWORD, ~/.pgpass",
+        is_spared=True,
+    )
+    longterm_tables: dict[str, str] = _field(
+        {},
+        "your table for conversations (every turn) and for memories (what was reflected on a turn), or one of them",
+        check=setting_checks.longterm_tables,
+        sensitive="turns are written to these tables, and rows of the same conversation and time are replaced there",
+        variable="MEMORY_TABLE_MAP",
+        is_spared=True,
+    )
+    longterm_columns_map: dict[str, str] = _field(
+        {},
+        "your column for each field; a field that is not here is not written, so no text is, unless you map it",
+        check=setting_checks.longterm_columns,
+        sensitive="these fields of turns are written to these columns",
+        is_spared=True,
+    )
+    longterm_batch_size: int = _field(
+        100,
+        "turns that are sent at a time",
+        low=1,
+        high=5_000,
+        variable="MEMORY_FLUSH_BATCH_SIZE",
+        is_spared=True,
+    )
+
+    tokens_encoding: str = _field(
+        "cl100k_base",
+        "the encoding of tiktoken's that turns texts into tokens; without tiktoken their bytes are the tokens",
+        variable="TOKENIZER_NAME",
+        is_spared=True,
     )
 
     schedule: dict[str, str] = _field(
@@ -361,6 +431,8 @@ class Config:
 
     waiting: tuple[Waiting, ...] = ()
     """Not a setting: the sensitive values of the file that are not in force, because they wait for a yes."""
+    spared: tuple[tuple[str, str], ...] = ()
+    """Not a setting: (key, what is wrong with its value, in words) of those that count as unset because of that."""
 
     @classmethod
     def load(
@@ -369,8 +441,9 @@ class Config:
         """Settings of the vault whose `vault-memory.toml` is `file` (a missing file gives the defaults).
 
         `flags` are values from a command line; None means not given. `doubts` is asked once about the sensitive values
-        of the file, if it has any. Raises one `ConfigError` that lists every unknown key and wrong value, each with its
-        line or the name of its environment variable.
+        of the file, if it has any. An empty variable of the environment is none. Raises one `ConfigError` that lists
+        every unknown key and wrong value, each with its line or the name of its environment variable; `spared` has
+        those that hinder nothing.
         """
         return cls.parse(_read(file), file, environ, doubts, **flags)
 
@@ -380,8 +453,21 @@ class Config:
     ) -> Config:
         """Settings as `load` gives them, from a text that the file holds or is to hold."""
         problems: list[str] = []
+        spared: dict[str, str] = {}
         values: dict[str, Any] = {}
         lines = _lines_of(text)
+
+        def take(name: str, value: Any, where: str) -> None:
+            problem = _problem(name, value)
+            if not problem:
+                values[name] = float(value) if _TYPES[name] is float else value
+                spared.pop(name, None)
+            elif _FIELDS[name].metadata["is_spared"]:
+                values.pop(name, None)
+                spared[name] = f"{where}: {_KEYS[name]} {problem}"[:MAX_PROBLEM_CHARS] + "; it counts as unset"
+            else:
+                problems.append(f"{where}: {_KEYS[name]} {problem}")
+
         for key, value in _flatten(_parse(text, file)).items():
             name = key.replace(".", "_")
             where = f"{file.name}:{lines.get(key, 1)}"
@@ -391,16 +477,16 @@ class Config:
                 hint = _suggest(key) if len(problems) < MAX_PROBLEMS else ""
                 problems.append(f"{where}: unknown setting {key!r}{hint}")
             else:
-                _take(values, problems, name, value, where)
+                take(name, value, where)
         in_file = set(values)
-        for name in _FIELDS:
-            variable = ENV_PREFIX + name.upper()
-            if variable in environ:
-                _take(values, problems, name, _from_text(name, environ[variable]), f"environment variable {variable}")
+        for name, field in _FIELDS.items():
+            given = [each for each in (ENV_PREFIX + name.upper(), field.metadata["variable"]) if environ.get(each)]
+            for variable in given[:1]:
+                take(name, _from_text(name, environ[variable]), f"environment variable {variable}")
                 in_file.discard(name)
         for name, value in flags.items():
             if value is not None:
-                _take(values, problems, name, value, f"--{name.replace('_', '-')}")
+                take(name, value, f"--{name.replace('_', '-')}")
                 in_file.discard(name)
         if values.get("format", FORMAT) > FORMAT:
             problems = [
@@ -408,7 +494,12 @@ class Config:
                 "vault-memory can read: upgrade vault-memory"
             ]
         waiting = _take_out_doubted(values, in_file, doubts)
-        config = cls(**values, waiting=waiting)
+        if values.get("longterm_enabled") and (lacking := _lacking_for_long_term(values, spared)):
+            del values["longterm_enabled"]
+            spared["longterm_enabled"] = (
+                f"longterm.enabled is true without a valid {lacking}: nothing is sent until then"
+            )
+        config = cls(**values, waiting=waiting, spared=tuple((_KEYS[name], why) for name, why in spared.items()))
         if problems := problems or _check_together(config):
             more = [f"and {len(problems) - MAX_PROBLEMS} more"] if len(problems) > MAX_PROBLEMS else []
             shown = (problem[:MAX_PROBLEM_CHARS] for problem in problems[:MAX_PROBLEMS])
@@ -416,7 +507,11 @@ class Config:
         return config
 
     def waits(self) -> list[str]:
-        """A line for people about the values that wait, if there are any."""
+        """Lines for people about all values that are not in force."""
+        return [*self.asks(), *(why for _, why in self.spared)]
+
+    def asks(self) -> list[str]:
+        """A line for people about the values that wait for a yes, if there are any."""
         by_reason: dict[str, list[str]] = {}
         for value in self.waiting:
             by_reason.setdefault(value.why, []).append(value.key)
@@ -431,8 +526,9 @@ class Config:
         return not {*map(str.casefold, user_ids)}.isdisjoint(map(str.casefold, named))
 
     def is_waiting(self, table: str) -> bool:
-        """Whether a value of a table of the file (`llm`) waits."""
-        return any(value.key.startswith(f"{table}.") for value in self.waiting)
+        """Whether a value of a table of the file (`llm`) is not in force."""
+        keys = [*(value.key for value in self.waiting), *(key for key, _ in self.spared)]
+        return any(key.startswith(f"{table}.") for key in keys)
 
     def llm_address(self) -> str:
         """The base URL of the language model: the one set, else its provider's; "" for none."""
@@ -444,6 +540,7 @@ class Config:
 
 
 _SYSTEM_ZONE = _SystemZone()
+_ARTICLES = {int: "a whole number", float: "a number", bool: "true or false", str: "text"}
 _FORMER_KEYS = {"git.conversations"}
 """Settings of earlier versions, which are ignored: a vault that has one still opens."""
 _FIELDS = {field.name: field for field in dataclasses.fields(Config) if field.metadata}
@@ -455,6 +552,9 @@ _TABLES = (
     "archive",
     "memories",
     "graph",
+    "shortterm",
+    "longterm",
+    "tokens",
     "watch",
     "embedding",
     "search",
@@ -536,6 +636,8 @@ def _from_text(name: str, text: str) -> Any:
             return {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}[text.lower()]
         if kind in (int, float):
             return kind(text)
+        if get_origin(kind) is dict and text.lstrip().startswith("{") and (table := _json_object(text)) is not None:
+            return table
         if kind is not str:
             return reading.toml_table(f"value = {text}")["value"]
     except (KeyError, ValueError):
@@ -543,27 +645,40 @@ def _from_text(name: str, text: str) -> Any:
     return text
 
 
-def _take(values: dict[str, Any], problems: list[str], name: str, value: Any, where: str) -> None:
-    """Put a valid value into `values`, else a line into `problems`."""
+def _json_object(text: str) -> dict[str, Any] | None:
+    """The object of a JSON text: programs write a table in a variable so; None for what is no JSON, as TOML's is."""
+    try:
+        value = reading.json_value(text)
+    except ValueError:
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def _problem(name: str, value: Any) -> str:
+    """What is wrong with a value for a setting; "" for nothing."""
     kind, rules = _TYPES[name], _FIELDS[name].metadata
     wanted = get_origin(kind) or kind
     if not all(abs(number) <= MAX_NUMBER for number in _numbers(value)):  # of nan every comparison is false
-        problems.append(f"{where}: {_KEYS[name]} must have numbers that are finite, at most {MAX_NUMBER}")
-        return
-    if wanted is float and type(value) is int:
-        value = float(value)
-    if type(value) is not wanted or (get_args(kind) and not _fits(value, kind)):
-        article = {int: "a whole number", float: "a number", bool: "true or false", str: "text"}.get(wanted, str(kind))
-        problems.append(f"{where}: {_KEYS[name]} must be {article}, not {value!r}")
-    elif rules["choices"] and value not in rules["choices"]:
-        problems.append(f"{where}: {_KEYS[name]} must be one of {', '.join(rules['choices'])}, not {value!r}")
-    elif (rules["low"] is not None and value < rules["low"]) or (rules["high"] is not None and value > rules["high"]):
+        return f"must have numbers that are finite, at most {MAX_NUMBER}"
+    is_of_type = type(value) is wanted or (wanted is float and type(value) is int)
+    if not is_of_type or (get_args(kind) and not _fits(value, kind)):
+        article = _ARTICLES.get(wanted, str(kind))
+        if wanted is dict and isinstance(value, str):
+            article = f'a table, in a variable as JSON such as {{"a": "b"}} without quotes around it ({kind})'
+        return f"must be {article}, not {value!r}"
+    if rules["choices"] and value not in rules["choices"]:
+        return f"must be one of {', '.join(rules['choices'])}, not {value!r}"
+    if (rules["low"] is not None and value < rules["low"]) or (rules["high"] is not None and value > rules["high"]):
         bounds = f"at least {rules['low']}" if rules["high"] is None else f"between {rules['low']} and {rules['high']}"
-        problems.append(f"{where}: {_KEYS[name]} must be {bounds}, not {value!r}")
-    elif rules["check"] and (problem := rules["check"](value)):
-        problems.append(f"{where}: {_KEYS[name]} {problem}")
-    else:
-        values[name] = value
+        return f"must be {bounds}, not {value!r}"
+    return (rules["check"](value) if rules["check"] else None) or ""
+
+
+def _lacking_for_long_term(values: Mapping[str, Any], spared: Mapping[str, str]) -> str:
+    """The keys without which no turn can be sent, in words; "" for none. The address may be in a variable, too."""
+    needed = _FIELDS["longterm_enabled"].metadata["needs"]
+    lacking = [name for name in needed if name in spared or (name != "longterm_url" and not values.get(name))]
+    return " and ".join(_KEYS[name] for name in lacking)
 
 
 def _numbers(value: Any) -> Iterator[int | float]:

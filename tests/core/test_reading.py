@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import unicodedata
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 
 import vault_memory
 from tests.pace import assert_in_proportion, repeated
-from vault_memory.core.reading import MAX_KEY_PARTS, MAX_NESTING, json_value, lines, toml_table
+from vault_memory.core.reading import MAX_KEY_PARTS, MAX_NESTING, json_value, lines, plain_text, toml_table
 
 NO_ENDS = "\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029"
 """What `str.splitlines` takes for the end of a line, and JSON for a part of a text."""
@@ -108,3 +109,25 @@ def test_bytes_are_json_in_utf_8_only() -> None:
         with pytest.raises(ValueError):
             json_value(data)
     assert json_value('\ufeff"鳥"'.encode()) == "鳥"
+
+
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [
+        (" a\r\nb\rc\u2028d\x0ce \n", "a\nb\nc\nd\ne"),
+        ("\x1b[1;31mred\x1b[0m\x07 alert\x00", "red alert"),
+        ("\x1b]0;title\x07words \x1b]8;;https://x\x1b\\link", "words link"),
+        ("a\u202egnp.exe", "agnp.exe"),
+        ("tab\tstays, 中文\u200d too", "tab\tstays, 中文\u200d too"),
+        ("\ud800", "\ufffd"),
+    ],
+)
+def test_plain_text_holds_nothing_that_a_terminal_obeys(given: str, kept: str) -> None:
+    assert plain_text(given) == kept
+
+
+@given(st.text(st.sampled_from("\x1b[]31m\x07\\\r\n\x00 \u202ea\ud800") | st.characters()))
+def test_plain_text_is_idempotent_and_has_no_controls(text: str) -> None:
+    found = plain_text(text)
+    assert plain_text(found) == found == found.strip()
+    assert not [char for char in found if char not in "\n\t" and unicodedata.category(char) == "Cc"]

@@ -13,6 +13,7 @@ from urllib.parse import quote
 import pytest
 
 from tests.conftest import Cli, wait_until
+from tests.redis_server import RedisServer
 
 ALICE = "memory/alice"
 
@@ -114,6 +115,35 @@ def test_a_text_in_three_files_is_one_hit_that_names_the_others(cli: Cli) -> Non
     assert found["collapsed"] == sum(len(hit["explain"]["collapsed"]) for hit in found["hits"]) >= 1
     said = cli("search", "--user", "alice", "--explain", "PostgreSQL 索引")
     assert re.search(r"the same text is also at .*daily/.*\.md:\d", said)
+
+
+def test_row_4_redis_dies_and_the_records_keep_every_word(cli: Cli, tmp_path: Path) -> None:
+    """A18 row 4, A8: Redis 重啟後 JSONL 備份檔仍保留對話紀錄: it is killed between two turns, and comes back empty."""
+    server = RedisServer(tmp_path)
+    try:
+        cli("turn", "--user", "alice", "--message", "我的貓叫做麻糬", "--reply", "好可愛", REDIS_URL=server.url)
+        assert "麻糬" in server.client.lrange("conversation:alice", 0, -1)[0]
+        server.kill()
+        while_away = cli.run(
+            "turn", "--user", "alice", "--message", "牠愛睡在鋼琴上", "--reply", "好", REDIS_URL=server.url
+        )
+        assert while_away.returncode == 0 and "cannot be reached" in while_away.stdout + while_away.stderr
+        assert "cannot be reached" in cli("status", REDIS_URL=server.url)
+        assert "WRONG stores: short-term store: Redis at 127.0.0.1" in cli.run("doctor", REDIS_URL=server.url).stdout
+        server.start()
+        said = [
+            json.loads(line)["user_message"]
+            for record in sorted((cli.folder / ALICE / "conversations").glob("*.jsonl"))
+            for line in record.read_text().splitlines()
+        ]
+        assert said == ["我的貓叫做麻糬", "牠愛睡在鋼琴上"]
+        assert "麻糬" in cli("search", "--user", "alice", "麻糬", REDIS_URL=server.url)
+        assert "degraded short-term" not in cli("status", REDIS_URL=server.url)
+        (missed,) = map(json.loads, server.client.lrange("conversation:alice", 0, -1))
+        assert missed["user"] == "牠愛睡在鋼琴上", "what it missed it has got"
+        assert "0 new turns, 1 there already" in cli("import", "redis", REDIS_URL=server.url)
+    finally:
+        server.kill()
 
 
 def test_row_5_the_prompt_holds_profile_and_memories(cli: Cli) -> None:

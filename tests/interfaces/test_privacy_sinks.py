@@ -125,8 +125,9 @@ def test_no_secret_is_anywhere_and_no_private_fact_outside_the_own_record(told: 
     others = {".git/logs/HEAD", "git objects", ".vault-memory/redactions/alice.json", "chat request 0"}
     assert own_files | others <= names
     assert found(SECRETS, iter(everything)) == set()
-    # The index is made from the record: git does not track it, and deleting it is safe.
-    own = ("memory/alice/conversations/", "memory/alice/index.db")
+    # The index is made from the record, and the short-term store holds the last turn of each conversation for two days:
+    # git does not track them, and deleting them is safe.
+    own = ("memory/alice/conversations/", "memory/alice/index.db", ".vault-memory/short-term.db")
     assert {hit for hit in found(PRIVATE, iter(everything)) if not hit[1].startswith(own)} == set()
     (record,) = (told.folder / "memory/alice/conversations").glob("*.jsonl")
     text = record.read_text()

@@ -34,6 +34,7 @@ MAX_DEPTH = 100
 
 PROFILE = "USER.md"
 MEMORY_LOG = "MEMORY.md"
+LEARNING = "LEARNING.md"
 FEEDBACK = "feedback.jsonl"
 
 OWN_SUFFIXES = (".md", ".jsonl", ".toml")

@@ -91,6 +91,23 @@ def without_surrogates(value: Any) -> Any:
     return [without_surrogates(inner) for inner in value] if isinstance(value, list) else value
 
 
+_LINE_ENDS = re.compile("\r\n?|[\x0b\x0c\x85\u2028\u2029]")
+_OF_TERMINALS = re.compile(
+    "\x1b\\[[0-?]*[ -/]*[@-~]|\x1b\\][^\x07\x1b\n]*(?:\x07|\x1b\\\\)"
+    "|[\x00-\x08\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]"
+)
+
+
+def plain_text(text: str) -> str:
+    """The text as a record keeps it: every line ends with `\\n`, no half of a pair, and nothing that a terminal or a
+    reader would obey: no control characters but tabs, none of a terminal's commands (`\\x1b[31m`), nothing that turns
+    the direction of what follows. Without blanks around it; idempotent."""
+    found = _LINE_ENDS.sub("\n", str(without_surrogates(text)))
+    while (plain := _OF_TERMINALS.sub("", found)) != found:
+        found = plain
+    return found.strip()
+
+
 def _is_deep(value: Any) -> bool:
     level = [value]
     for _ in range(MAX_NESTING):

@@ -136,3 +136,33 @@ def _address(url: str) -> str:
     if address.username or address.password:
         return "must not have a password in its url: put it into an environment variable and name that in key_env"
     return ""
+
+
+def redis_url(url: str) -> str | None:
+    """The address of a Redis, without a password: the file is in git."""
+    if url and not re.match(r"(redis|rediss|unix)://", url):
+        return "must begin with redis://, rediss:// or unix://"
+    if "@" in url or "password=" in url:
+        return "must have no password in it: set the environment variable REDIS_URL instead"
+    return None
+
+
+def database_url(url: str) -> str | None:
+    """The address of a PostgreSQL, without a password: the file is in git. It is never quoted."""
+    if url and not re.match(r"postgres(ql)?://", url):
+        return "must begin with postgresql://"
+    if re.match(r"[a-z]+://[^@]*:.*@", url, re.DOTALL) or "password=" in url:
+        return "must have no password in it: set the environment variable SUPABASE_DB_URL instead"
+    return None
+
+
+def longterm_tables(tables: dict[str, str]) -> str | None:
+    from vault_memory.core.longterm import tables_problem
+
+    return tables_problem(tables)
+
+
+def longterm_columns(columns: dict[str, str]) -> str | None:
+    from vault_memory.core.longterm import columns_problem
+
+    return columns_problem(columns)

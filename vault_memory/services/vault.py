@@ -20,6 +20,7 @@ from vault_memory.config import Config
 from vault_memory.core import layout
 from vault_memory.errors import (
     Busy,
+    ConfigError,
     ForeignFile,
     InvalidId,
     NotAVault,
@@ -35,11 +36,16 @@ if TYPE_CHECKING:
     from vault_memory.adapters.git import Setting
     from vault_memory.adapters.history import History
     from vault_memory.adapters.index import Index
+    from vault_memory.adapters.longterm import Outbox, PostgresStore
     from vault_memory.adapters.models import ChatModel
+    from vault_memory.adapters.shortterm import ShortTermStore
     from vault_memory.adapters.state import StateFile
     from vault_memory.core.extraction import Lexicon
 
 ENV_VAULT = "VAULT_MEMORY_VAULT"
+ENV_REDIS = "REDIS_URL"
+ENV_DATABASE = "SUPABASE_DB_URL"
+"""They may hold a password, and so are no settings."""
 MAX_OPEN_INDEXES = 64
 LOCK_TIMEOUT_S = 30.0
 """How long a writer waits for another writer of the same user."""
@@ -190,6 +196,36 @@ class Vault:
         from vault_memory.adapters.embedding import OfflineEmbedder
 
         return OfflineEmbedder()
+
+    @cached_property
+    def short_term(self) -> ShortTermStore:
+        """The short-term store: in Redis, at REDIS_URL or else where the settings say, and embedded."""
+        from vault_memory.adapters.shortterm import EmbeddedStore, MirroredStore, RedisStore
+
+        local = EmbeddedStore(self.root, lambda: self.now().timestamp())
+        return MirroredStore(RedisStore(self.redis_url), local) if self.redis_url else local
+
+    @property
+    def redis_url(self) -> str:
+        """Where Redis is, by REDIS_URL, else by the settings; "" for none."""
+        return self.environ.get(ENV_REDIS) or self.config.shortterm_redis_url
+
+    @cached_property
+    def outbox(self) -> Outbox:
+        """The turns that wait for the long-term store."""
+        from vault_memory.adapters.longterm import Outbox
+
+        return Outbox(self.root)
+
+    def long_term(self) -> PostgresStore:
+        """The long-term store at SUPABASE_DB_URL, or else where the settings say; it is to be closed. Raises
+        `ConfigError`."""
+        from vault_memory.adapters.longterm import PostgresStore
+
+        url = self.environ.get(ENV_DATABASE) or self.config.longterm_url
+        if not url:
+            raise ConfigError(f"longterm.enabled is true, but there is no address: set {ENV_DATABASE} or longterm.url")
+        return PostgresStore(url)
 
     def chat_model(self, temperature: float = 0.0) -> ChatModel | None:
         """The language model of `[llm]`, which is asked at that temperature; None while it is off."""

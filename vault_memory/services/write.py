@@ -7,14 +7,14 @@ A turn, a preference, a note, a restore, a sync use it with their `decide`; `ini
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Generic, TypeVar
 
 from vault_memory.adapters.files import ReadCache
-from vault_memory.adapters.history import Draft, Flushed
+from vault_memory.adapters.history import Author, Draft, FileChange, Flushed
 from vault_memory.core import layout
 from vault_memory.errors import Busy, Changed, HistoryError, IndexUnusable
 from vault_memory.services.indexing import reconcile
@@ -23,6 +23,8 @@ from vault_memory.services.vault import LOCK_TIMEOUT_S, Vault
 
 MAX_ATTEMPTS = 50
 """A write is tried this often when the person keeps saving one of its files."""
+MAX_IN_A_COMMIT = 200
+"""Of more notes that are added at once each commit holds so many."""
 
 Result = TypeVar("Result")
 
@@ -109,6 +111,43 @@ def write(
         cache.clear()
     where = "the vault" if scope is None else layout.label(scope)
     raise Busy(f"the files of {where} keep changing: try again when the editor has stopped saving")
+
+
+@dataclass(frozen=True)
+class Added:
+    """What became of many new notes, by id: which are `new`, which were `known` already, and which others had to go."""
+
+    new: tuple[str, ...]
+    known: tuple[str, ...]
+    gone: tuple[str, ...] = ()
+
+
+def add_notes(
+    vault: Vault,
+    user_id: str,
+    notes: Mapping[str, FileChange],
+    known_ids: Callable[[], Collection[str]],
+    message: Callable[[Sequence[str]], str],
+    author: Author,
+    *,
+    overflow: Callable[[Sequence[FileChange]], tuple[Sequence[Draft], tuple[str, ...]]] = lambda notes: ((), ()),
+    dry_run: bool = False,
+) -> Written[Added]:
+    """Add the notes (id → its file) whose ids are not among the known ones, in commits of up to `MAX_IN_A_COMMIT` with
+    a `message` for these ids. `overflow` is asked, under the user's lock, what must go for the new ones. With `dry_run`
+    nothing is written. Raises what `write` raises."""
+
+    def decide() -> Plan[Added]:
+        known = known_ids()
+        new = [note_id for note_id in notes if note_id not in known]
+        parts = [new[at : at + MAX_IN_A_COMMIT] for at in range(0, len(new), MAX_IN_A_COMMIT)]
+        drafts = [Draft(message(part), author, tuple(notes[each] for each in part)) for part in parts]
+        over, gone = overflow([notes[each] for each in new])
+        return Plan(Added(tuple(new), tuple(each for each in notes if each in known), gone), [*drafts, *over])
+
+    if dry_run:
+        return Written(decide().result, (), None, ())
+    return write(vault, user_id, [note.path for note in notes.values()], decide)
 
 
 def _written(edited: Sequence[PurePosixPath], plan: Plan[Result]) -> tuple[PurePosixPath, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
 import signal
 import subprocess
@@ -460,6 +461,20 @@ def test_a_person_deletes_what_waits_and_that_is_their_edit(vault: Vault, times:
     vault.assert_clean()
 
 
+def test_a_line_that_waits_and_is_replaced_again_is_nobodys_edit(vault: Vault, times: Times) -> None:
+    """A memory's counts: of three changes that wait each replaces a line of the one before."""
+    note = PurePosixPath("memory/alice/memories/2026-01/tea.md")
+    states = [f"---\naccess_count: {n}\nlast: day {n}\n---\ntea\n".encode() for n in range(4)]
+    vault.history.commit([Draft("tea", ASSISTANT, (FileChange(note, None, states[0]),))])
+    for before, after in itertools.pairwise(states):
+        vault.history.commit(
+            [Draft("log(alice): 2026-01-30 12:00", ASSISTANT, (FileChange(note, before, after),), waits=True)]
+        )
+    vault.history.flush()
+    assert vault.history.uncommitted() == [] and vault.history.blob(note) == states[-1]
+    vault.assert_clean()
+
+
 def test_what_waits_and_the_person_deletes_stays_deleted(vault: Vault, times: Times) -> None:
     """The file is then as HEAD has it, as after `git restore`; and it came back."""
     turn(vault, 1)
@@ -653,3 +668,31 @@ def test_words_in_a_line_that_is_completed_are_the_persons(vault: Vault, times: 
     commit_edits(vault)
     assert "PERSONDIARY" in vault.git("log", "--author=Alice", "-p")
     vault.assert_clean()
+
+
+def counted(vault: Vault) -> tuple[PurePosixPath, bytes]:
+    """A note that counts, four times before its commit: each draft replaces a line of the one before."""
+    path = PurePosixPath("memory/alice/LEARNING.md")
+    before: bytes | None = None
+    for number in range(4):
+        after = b"# count\n\n- " + str(number).encode() + b"\n- topic %d\n" % (number // 3)
+        message = trailers.render(trailers.logs_subject("alice", "2026-01-30 12:00"))
+        vault.history.commit([Draft(message, ASSISTANT, (FileChange(path, before, after),), waits=True)])
+        before = after
+    assert before is not None
+    return path, before
+
+
+def test_what_waits_and_is_replaced_meanwhile_is_committed_as_it_is_now(vault: Vault, times: Times) -> None:
+    """None of the lines that are gone is the person's doing."""
+    path, last = counted(vault)
+    (commit,) = vault.history.flush().commits
+    assert vault.git("show", f"{commit}:{path}").encode() == last
+    assert vault.git("status", "--porcelain", "--", str(path)) == ""
+
+
+def test_what_waits_is_replaced_and_then_deleted_by_the_person_comes_into_no_commit(vault: Vault, times: Times) -> None:
+    path, _ = counted(vault)
+    (vault.root / path).write_text("# count\n")
+    vault.history.flush()
+    assert "topic" not in vault.git("log", "-p", "--all", "--", str(path))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -84,14 +85,21 @@ def test_memories_of_a_type_or_a_skill(index: SqliteIndex) -> None:
     assert found(index, Filter(skills=("code",), at=DAY), "words") == []
 
 
+def over(index: SqliteIndex, at: float, most: int, limit: int, **more: Any) -> tuple[int, list[str]]:
+    count, rows = index.memories_over(at, most, limit, **more)
+    return count, [row.memory_id for row in rows]
+
+
 def test_what_is_known_of_each(index: SqliteIndex) -> None:
     assert [row.memory_id for row in index.memories()] == ["D", "B", "C", "A"]
     (row,) = index.memories(["A"])
     assert row[:5] == ("memories/a.md", "A", "fact", "a", 0.9) and (row.created, row.until) == (1.0, None)
     assert index.active_memories(0) == 2 and index.active_memories(DAY) == 1
-    assert [row.memory_id for row in index.memories_over(0, 1, 9)] == ["B"]
-    assert [row.memory_id for row in index.memories_over(0, 0, 1)] == ["B"], "no more than asked for"
-    assert index.memories_over(0, 2, 9) == index.memories_over(DAY, 1, 9) == []
+    assert over(index, 0, 1, 9) == (1, ["B"])
+    assert over(index, 0, 0, 1) == (1, ["B"]), "no more than asked for"
+    assert over(index, 0, 0, 1, spare=1) == (1, ["B", "A"])
+    assert over(index, 0, 0, 9, passing=True) == (2, []), "one has no time, the other no day: a person wrote it"
+    assert over(index, 0, 2, 9) == over(index, DAY, 1, 9) == (0, [])
     assert [row.memory_id for row in index.latest_memories(0, 9)] == ["A", "B"]
     assert [text.source for text in index.memory_texts(0)] == ["memories/a.md", "memories/b.md"]
     (words,) = index.memory_texts(DAY)

@@ -135,6 +135,22 @@ def test_what_does_not_fit_is_told() -> None:
             buddy.memory_of(nothing, NOW, TAIPEI)
 
 
+@pytest.mark.parametrize(
+    ("read", "record"),
+    [
+        (buddy.memory_of, {"title": "t", "content": " x\r\n", "type": "note"}),
+        (buddy.entity_of, {"name": "A", "type": "file", "observations": ["fine", "\x1b[31mred"]}),
+        (buddy.relation_of, {"from": "A ", "to": "B", "type": "uses"}),
+        (buddy.mistake_of, {"action": "a", "errorType": "x", "impact": "two\rlines"}),
+    ],
+)
+def test_what_is_not_kept_to_the_letter_is_told(read: Any, record: dict[str, Any]) -> None:
+    """B8: an export says the same then, but not byte for byte."""
+    timed = record | {"timestamp": 1706976100, "createdAt": 1706976100}
+    told = "\n".join(read(timed, NOW, TAIPEI).remarks)
+    assert "without blanks around them" in told and "whole milliseconds" in told
+
+
 def test_a_time_that_a_person_has_changed_counts() -> None:
     """The milliseconds of a note count while it has the second that they belong to."""
     record = {"id": "mem_5_a", "content": "x", "title": "x", "timestamp": 1706976100123}

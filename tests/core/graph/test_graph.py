@@ -38,7 +38,7 @@ def told(found: Graph) -> list[tuple[str, str, str]]:
 
 
 def test_a_name_means_one_entity() -> None:
-    """By its name, then its file, then other names, then its id; of two with one name the older."""
+    """By its name, then other names, then its id; of two with one name the older. A file is found by links alone."""
     redis = entity("Redis", aliases="[KV, Cache]", id="entity_1_a", created_at="2026-01-02")
     cache = entity("Cache", created_at="2026-01-03")
     slash = entity("a-b", name="a/b")
@@ -48,6 +48,8 @@ def test_a_name_means_one_entity() -> None:
     assert found.find("ＲＥＤＩＳ") is redis and found.find("kv") is redis and found.find("entity_1_a") is redis
     assert found.find("cache") is cache and found.find("nobody") is None
     assert found.find("a/b") is slash and found.find("a-b") is plain and found.linked(to("a-b")) is slash
+    assert graph(slash).find("a-b") is None and graph(slash).linked(to("a-b")) is slash
+    assert found.find("a-b 2") is None and found.linked(to("entities/a-b 2")) is plain
     both = graph(redis, twin)
     assert both.find("Redis") is twin and "entities/redis.md has the name 'Redis'" in both.problems["entities/Redis.md"]
 
@@ -109,6 +111,14 @@ def test_search_finds_every_place_and_orders_them() -> None:
 def test_search_knows_both_scripts_and_widths() -> None:
     found = graph(entity("資料庫"), entity("Ｒｅｄｉｓ"))
     assert found.search("资料")[0].name == "資料庫" and found.search("redi")[0].name == "Ｒｅｄｉｓ"
+    for name, query in (
+        ("Straße", "STRASSE"),
+        ("STRASSE", "straße"),
+        ("Café", "cafe"),
+        ("カフェ", "ｶﾌｪ"),
+        ("①②", "12"),
+    ):
+        assert [each.name for each in graph(entity(name)).search(query)] == [name]
 
 
 @given(

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vault_memory.core import layout
-from vault_memory.core.graph import NewEntity, disk_key, file_stem, link, name_key
+from vault_memory.core.graph import Line, NewEntity, disk_key, file_stem, link, name_key
 from vault_memory.core.graph.links import links_in
 from vault_memory.core.graph.names import MAX_STEM_BYTES, checked_name, is_stem_of
 from vault_memory.errors import UsageError
@@ -47,6 +47,8 @@ def test_names_of_two_scripts_are_two() -> None:
         ("CON", "entity CON"),
         ("nul.txt", "nul-txt"),
         ("index.db", "index-db"),
+        ("README.md", "README-md"),
+        ("docs/a.MD", "docs-a-MD"),
         ("my .vault-memory folder", "my -vault-memory folder"),
     ],
 )
@@ -80,6 +82,7 @@ def test_every_name_gets_a_file_that_is_kept_and_a_link_that_leads_to_it(text: s
     assert not layout.is_private(path) and not layout.is_temporary(path.name) and not layout.is_for_programs(path)
     assert not re.search(r'[\\/:*?"<>|#^\[\]]', stem) and len(path.name.encode()) < 255 and stem == stem.strip(" .")
     assert [target for target, _ in links_in(f"uses {link(stem, name)} because")] == [stem]
+    assert Line("uses", stem).key == name_key(stem), "the link leads to this file"
     assert is_stem_of(stem, name)
 
 

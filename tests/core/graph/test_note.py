@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 from tests import pace
 from vault_memory.core import graph
-from vault_memory.core.graph import NewEntity, NewRelation, decode, encode, link, with_additions, with_description
+from vault_memory.core.graph import NewEntity, NewRelation, decode, encode, link, with_additions, with_descriptions
 from vault_memory.core.graph.links import links_in
+from vault_memory.core.notes import note
 from vault_memory.errors import UsageError
 
 AT = datetime(2026, 1, 30, 9, 12, tzinfo=UTC)
@@ -113,8 +114,8 @@ def test_sections_are_made_where_there_are_none_and_line_ends_stay() -> None:
 def test_a_description_comes_to_a_relation_that_has_none() -> None:
     text = f"## Relations\n- uses [[X#part|Ex]] %%{REL} 2026-01-30%%\n- uses [[Y]]\n"
     first, second = decode(text, "entities/a.md").lines
-    assert with_description(text, first, "why") == text.replace("Ex]]", "Ex]] — why")
-    assert with_description(text, second, "50%% off") == text.replace("[[Y]]", "[[Y]] — 50%\\% off")
+    assert with_descriptions(text, {first: "why"}) == text.replace("Ex]]", "Ex]] — why")
+    assert with_descriptions(text, {second: "50%% off"}) == text.replace("[[Y]]", "[[Y]] — 50%\\% off")
 
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=60) | st.sampled_from(
@@ -174,3 +175,14 @@ def test_a_note_is_read_in_time_whatever_is_written(piece: str) -> None:
         decode("## Relations\n- uses [[x]] " + pace.repeated(piece, size), "entities/a.md")
 
     pace.assert_in_proportion(work, 200_000)
+
+
+@pytest.mark.parametrize(
+    ("opening", "closing"),
+    [("<<<<<<< HEAD", ">>>>>>> origin/main"), (note.CONFLICT_OPEN, note.CONFLICT_CLOSE)],
+)
+def test_marks_of_a_conflict_are_nobodys_observation_and_are_told(opening: str, closing: str) -> None:
+    text = f"## Observations\n- a\n{opening}\n- b\n=======\n- c\n{closing}\n- d\n"
+    entity = decode(text, "entities/a.md")
+    assert entity.observations == ("a", "b", "c", "d")
+    assert entity.problems == ("conflict: lines 3-7 hold two texts: keep what is right and delete the three marks",)

@@ -186,3 +186,16 @@ def test_a_code_or_a_private_habit_is_no_memory(message: str) -> None:
     """E4, G7: what is secret or private in a sentence of habit."""
     assert not any(char.isdigit() or "Day" in each.content for each in memorable(message) for char in each.content)
     assert [each.content for each in memorable(message)] in ([], ["I love it"])
+
+
+def test_what_only_ends_something_is_heard_where_it_is_asked_for() -> None:
+    """With what is so instead; a request, and somebody else's act, are no part of it."""
+    for message, heard in (
+        ("我把本田賣了，改開特斯拉", ["我把本田賣了，改開特斯拉"]),
+        ("I sold the Honda, can you help me find insurance?", ["I sold the Honda"]),
+        ("My sister sold the Honda", []),
+    ):
+        assert memorable(message) == []
+        found = memorable(message, with_changes=True)
+        assert [each.content for each in found] == heard and all(each.is_only_a_change for each in found)
+    assert [each.kind for each in memorable("I gave up meat")] == ["preference"], "a category itself"

@@ -41,6 +41,13 @@ def test_the_same_is_told_in_other_words_and_languages(again: str) -> None:
         ("I'm a nurse", "I became a teacher"),
         ("My favourite colour is green", "我最喜歡的顏色是藍色"),
         ("I love tea", "I love tea because it calms me"),
+        ("I work at a bank", "I now work at a brewery"),
+        ("我打網球", "我不再打網球了"),
+        ("我不吃辣", "我現在很愛吃辣"),
+        ("我們用 MongoDB", "改用 Postgres 了，不用 MongoDB"),
+        ("I use Vim", "I switched from Vim to Emacs"),
+        ("我開本田", "我換開特斯拉了"),
+        ("我在 Google 工作", "我離開 Google 了"),
     ],
 )
 def test_what_replaces_another_is_told(old: str, new: str) -> None:
@@ -58,6 +65,11 @@ def test_what_replaces_another_is_told(old: str, new: str) -> None:
         ("I have two cats", "I have three cats"),
         ("I prefer tea to coffee", "I prefer coffee to tea"),
         ("My brother loves jazz", "I love jazz"),
+        ("I work at a bank", "I now also work at a brewery"),
+        ("I work at a bank", "I might leave the bank"),
+        ("I live in Taipei", "We moved from Selenium to Playwright"),
+        ("我開本田", "我老公把本田賣了"),
+        ("I use Vim", "I use Docker now"),
     ],
 )
 def test_nothing_goes_that_is_still_so(old: str, new: str) -> None:
@@ -87,3 +99,5 @@ def test_a_long_text_is_no_saying_and_reading_takes_its_time() -> None:
     assert read_saying("I love " + "x" * MAX_CHARS) is None
     for text in ("I really " * 20, "我很" * 90, "actually, " * 19, "to " * 60, "了" * 190, "my favourite " * 14):
         assert_at_most(2, partial(read_saying, text[:MAX_CHARS]))
+    for text in ("switched from a ", "我把", "從", "sold my car not ", "不用"):
+        assert_at_most(2, partial(topics_of, (text * MAX_CHARS)[:MAX_CHARS]))

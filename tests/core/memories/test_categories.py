@@ -15,7 +15,7 @@ from tests import pace
 from vault_memory.config import Config
 from vault_memory.core.memories import categories, word_lists
 from vault_memory.core.memories.vocabulary import MAX_TEXT_CHARS, Sense, Vocabulary
-from vault_memory.core.text import tokens
+from vault_memory.core.text import fold, tokens
 from vault_memory.errors import ConfigError
 
 LATIN_NAMES = {"programming_language", "programming_tool", "office_software"}
@@ -184,10 +184,21 @@ def test_a_question_without_a_listed_word_asks_for_nothing() -> None:
 
 
 def test_the_words_to_look_for_are_bounded_and_the_usual_ones_first() -> None:
-    asked = categories.expand("我吃什麼、做什麼工作、去哪個城市、養什麼動物")
+    asked = categories.expand(
+        "我吃什麼、做什麼工作、去哪個城市、養什麼動物、用什麼工具、聽什麼音樂、住哪個國家、喝什麼飲料"
+    )
     assert len(asked.members) == len(set(asked.members)) == categories.MAX_MEMBERS
     drinks = categories.expand("飲料").members
     assert {"咖啡", "coffee", "普洱", "beer"} <= set(drinks)
+
+
+@pytest.mark.parametrize("name", sorted(tables()))
+def test_every_thing_of_a_category_is_looked_for(name: str) -> None:
+    """pizza is a food as rice is, wherever it stands in the list."""
+    asked = categories.expand(f"what {tables()[name]['names'].split(',')[0].strip()} do I like")
+    looked_for = set(asked.members)
+    for words in members(tables()[name]) if name in asked.categories else ():
+        assert looked_for.issuperset(map(fold, words)), words[0]
 
 
 SENSES = {

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from pathlib import PurePosixPath
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from vault_memory.core import graph
 from vault_memory.core.merging.line_merge import Clash, Merged, Side
 from vault_memory.core.merging.merge import merge_file
 from vault_memory.core.merging.property_merge import is_mere_use, merge_note
@@ -159,3 +161,63 @@ def test_what_one_side_alone_changed_is_taken_as_it_is(base: str, new: str) -> N
     assert (
         merge_note(base, new, base).text == merge_note(base, base, new).text == merge_note(base, new, new).text == new
     )
+
+
+ENTITY = PurePosixPath("memory/alice/entities/Redis.md")
+
+
+def entity(number: int, at: str, *lines: str) -> bytes:
+    head = f"---\nid: entity_{number}_ab\nname: Redis\ncreated_at: '{at}'\n---\n## Observations\n"
+    return (head + "".join(f"{line}\n" for line in lines)).encode()
+
+
+@pytest.mark.parametrize("newer", ["ours", "theirs"])
+def test_of_an_entity_that_both_made_the_older_id_stays_and_all_that_is_told(newer: Side) -> None:
+    relation = "- uses [[Linux]] — there %%rel_{}_x 2026-01-30%%"
+    mine = entity(7, "2026-01-30T09:00:00+08:00", "- fast", "- small", "", "## Relations", relation.format(1))
+    yours = entity(3, "2026-01-30T01:00:00+00:00", "- small", "- new", "- Fast", "", "## Relations", relation.format(2))
+    for one, other in ((mine, yours), (yours, mine)):
+        found = merge_file(ENTITY, None, one, other, lambda key: newer)
+        assert found and not found.conflicts and not found.clashes
+        made = graph.decode(found.text, "entities/Redis.md")
+        assert made.id == "entity_3_ab" and made.created_at and made.created_at.utcoffset() == timedelta(0)
+        assert sorted(map(str.lower, made.observations)) == ["fast", "new", "small"] and len(made.lines) == 1
+    old = merge_file(ENTITY, None, entity(9, "2026-01-29T00:00:00+00:00", "- a"), mine, lambda key: newer)
+    assert old and note.parse(old.text).meta["id"] == "entity_9_ab"
+    twice = entity(7, "2026-01-30T09:00:00+08:00", "- fast", "- fast")
+    kept = merge_file(ENTITY, mine, twice, mine, lambda key: newer)
+    assert kept and kept.text == twice.decode(), "what a person wrote twice is theirs"
+
+
+def _edited(draw: st.DrawFn, lines: list[str], side: str) -> list[str]:
+    """The lines with some taken out, changed or added; what is new names its side."""
+    made = []
+    for number, line in enumerate(lines):
+        done = draw(st.sampled_from(["keep", "keep", "drop", "change", "add"]))
+        made += [] if done == "drop" else [f"- {side} changed {number}" if done == "change" else line]
+        made += [f"- {side} added {number}"] if done == "add" else []
+    return made + [f"- {side} at the end"] * draw(st.integers(0, 1))
+
+
+@given(st.data())
+def test_of_an_entity_no_line_goes_that_nobody_has_taken_out(data: st.DataObject) -> None:
+    """Also where both have changed lines beside each other, and a person must decide."""
+    lines = [f"- line {number}" for number in range(data.draw(st.integers(0, 5)))]
+    mine, yours = (data.draw(st.composite(_edited)(lines, side)) for side in ("mine", "yours"))
+    base, one, other = (entity(7, "2026-01-30T09:00:00+08:00", *each) for each in (lines, mine, yours))
+    found = merge_file(ENTITY, base, one, other)
+    assert found
+    kept = set(found.text.splitlines())
+    assert {*mine, *yours} - set(lines) <= kept
+    assert {line for line in lines if line in mine and line in yours} <= kept
+    assert found.text.count("<<<<<<<") == found.text.count(">>>>>>>") == found.conflicts
+
+
+def test_two_entities_whose_names_make_one_file_are_both_kept() -> None:
+    """`a/b` and `a-b`; but another case or width is the same name."""
+    one, other, same_name = (
+        f"---\nid: entity_1_ab\nname: {name}\n---\n## Observations\n- of {name}\n".encode()
+        for name in ("a/b", "a-b", "A/B")
+    )
+    path = PurePosixPath("memory/alice/entities/a-b.md")
+    assert merge_file(path, None, one, other) is None and merge_file(path, None, one, same_name) is not None

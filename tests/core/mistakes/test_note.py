@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vault_memory.core.mistakes import TEXTS, decode, encode, new_mistake, source_of
+from vault_memory.core.reading import plain_text
 from vault_memory.errors import TooLarge, UsageError
 
 AT = datetime(2026, 1, 30, 14, 5, tzinfo=UTC)
@@ -30,7 +31,7 @@ lines = st.one_of(
 texts = st.lists(lines, max_size=6).map("\n".join)
 
 
-@given(texts.filter(str.strip), texts, texts, texts, texts)
+@given(texts.filter(plain_text), texts, texts, texts, texts)
 def test_any_texts_come_back_from_the_note(action: str, correction: str, method: str, impact: str, how: str) -> None:
     made = new_mistake(
         ID,
@@ -44,11 +45,7 @@ def test_any_texts_come_back_from_the_note(action: str, correction: str, method:
     )
     assert decode(encode(made)) == made and made.problems == ()
     given_texts = dict(zip(TEXTS, (action, correction, method, impact, how), strict=True))
-    clean = {
-        name: text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-        for name, text in given_texts.items()
-    }
-    assert made.texts == {name: text.replace("\r\n", "\n").strip() for name, text in clean.items()}
+    assert made.texts == {name: plain_text(text) for name, text in given_texts.items()}
 
 
 def test_the_note_is_what_the_format_says() -> None:

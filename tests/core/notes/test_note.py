@@ -48,3 +48,10 @@ def test_parse_reads_what_render_wrote(meta: dict[str, object], body: str) -> No
     read = note.parse(note.render(meta, body + "\n"))
     assert read.body == body + "\n" or not meta
     assert dict(read.meta) == meta or not meta
+
+
+def test_conflict_blocks_of_git_count_outside_code() -> None:
+    block = "<<<<<<< HEAD\na\n=======\nb\n>>>>>>> other\n"
+    assert note.conflicts_in(f"x\n{block}y\n{block}") == [(2, 6), (8, 12)]
+    assert note.conflict_marks(f"x\n{block}") == {2, 4, 6}
+    assert note.conflicts_in(f"```\n{block}```\n") == [] and note.conflicts_in("<<<<<<< HEAD\na\n") == []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from vault_memory.core.privacy import redact
-from vault_memory.services.turns.redactor import Redactor
+from vault_memory.services.redactor import Redactor
 
 WORDS = "ladder canvas index donkey fabric walnut napkin cherry saddle tackle ocean zebra"
 

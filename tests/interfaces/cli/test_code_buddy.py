@@ -77,3 +77,15 @@ def test_the_copy_of_all_files_is_named_as_before(cli: Cli, tmp_path: Path) -> N
         copy = tmp_path / f"copy{number}"
         assert "copied to" in cli("export", *words, str(copy)) and (copy / "USER.md").is_file()
     assert "code-buddy" in cli("export", "--help") and "--user" in cli("export", str(tmp_path / "x"), code=2)
+
+
+def test_records_that_are_left_out_end_with_1(cli: Cli, tmp_path: Path) -> None:
+    """B8, bad input: they are named, the others are taken, and a script can tell."""
+    entities = [*ENTITIES, {"name": "loginsystem", "type": "technology"}]
+    memories = [*MEMORIES, {"id": "mem_1706976000009_x", "content": "long " * 6_000}]
+    folder = buddy_folder(tmp_path / "b", entities=entities, memory=memories)
+    done = cli.run("import", "code-buddy", "--user", "alice", str(folder))
+    assert done.returncode == 1 and "Traceback" not in done.stderr
+    assert "entities.json: 2 new, 0 there already, 1 not taken" in done.stdout
+    assert "memory.json: 2 new, 0 there already, 1 not taken" in done.stdout
+    assert "entities.json, record 3: there is an entity 'LoginSystem' already" in done.stderr

@@ -60,6 +60,21 @@ def test_a_graph_from_adding_to_drawing(cli: Cli) -> None:
     assert cli.git("status", "--porcelain") == " D memory/alice/entities/Redis.md\n"  # the person's, until it is quiet
 
 
+def test_a_name_and_the_name_of_a_file_are_two(cli: Cli) -> None:
+    """B2: `src-app.py` is not `src/app.py`, though the note of that one is called so; a person's link leads to it."""
+    user = ("--user", "alice")
+    cli("graph", "add", *user, "--type", "file", "src/app.py", "--observation", "one")
+    cli("graph", "relate", *user, "App", "uses", "src/app.py")
+    cli("graph", "add", *user, "--type", "component", "src-app.py", "--observation", "other")
+    cli("graph", "relate", *user, "App", "uses", "src-app.py")
+    assert cli("graph", "list", *user).splitlines()[1:] == ["src-app.py  component", "src/app.py  file"]
+    entities = cli.folder / "memory/alice/entities"
+    (entities / "Mine.md").write_text("see [[src-app.py]] and [[src-app.py 2]]\n", encoding="utf-8")
+    told = [each["to"] for each in cli.json("graph", "show", *user, "Mine")["relations"]]
+    assert told == ["src/app.py", "src-app.py"]
+    assert [each["to"] for each in cli.json("graph", "show", *user, "App")["relations"]] == told
+
+
 def test_wrong_calls_are_named(cli: Cli) -> None:
     assert "Invalid value for '--type'" in cli("graph", "add", "--user", "alice", "--type", "person", "x", code=2)
     assert "is not in this vault" in cli("graph", "list", "--user", "nobody", code=1)
@@ -79,3 +94,33 @@ def test_the_picture_of_the_page_is_what_the_command_draws(cli: Cli) -> None:
     for line in adding:
         cli(*shlex.split(line)[1:])
     assert cli(*shlex.split(export)[1:]) == picture
+
+
+def test_marks_of_a_conflict_are_told_by_status_and_are_no_observations(cli: Cli) -> None:
+    """B2: what git leaves in an entity's note is nobody's observation; `status` and `graph show` name the lines."""
+    cli("graph", "add", "--user", "alice", "--type", "technology", "Redis", "--observation", "fast")
+    path = cli.folder / "memory/alice/entities/Redis.md"
+    text = path.read_text(encoding="utf-8")
+    block = "- fast\n<<<<<<< HEAD\n- small\n=======\n- restarted each night\n>>>>>>> origin/main\n"
+    path.write_text(text.replace("- fast\n", block), encoding="utf-8")
+    cli("reindex")
+    shown = cli.json("graph", "show", "--user", "alice", "Redis")
+    assert shown["observations"] == ["fast", "small", "restarted each night"]
+    first = path.read_text(encoding="utf-8").split("\n").index("<<<<<<< HEAD") + 1
+    assert [each for each in shown["problems"] if f"lines {first}-{first + 4} hold two texts" in each]
+    assert f"memory/alice/entities/Redis.md: lines {first}-{first + 4} hold two texts" in cli.run("status").stdout
+
+
+def test_what_a_terminal_would_obey_is_kept_by_no_record(cli: Cli) -> None:
+    """B2, B3: observations, mistakes and memories are cleaned in one way."""
+    words = "\x1b[31mred\x1b[0m\x07 alert\u202e"
+    cli("graph", "add", "--user", "alice", "--type", "technology", "Redis", "--observation", words)
+    cli("mistake", "add", "--user", "alice", words, "--correct", words)
+    cli("memory", "add", "--user", "alice", words, "--force")
+    notes = [
+        path.read_text(encoding="utf-8")
+        for folder in ("entities", "mistakes", "memories")
+        for path in (cli.folder / "memory/alice" / folder).rglob("*.md")
+    ]
+    assert len(notes) == 3 and all("red alert\n" in note for note in notes)
+    assert not [note for note in notes if re.search("[\x00-\x09\x0b-\x1f\u202e]", note)]

@@ -66,3 +66,77 @@ def test_what_is_kept_is_shown_and_can_be_deleted(cli: Cli) -> None:
 
     off = cli("turn", "--user", "alice", "--message", "我喜歡烏龍茶", VAULT_MEMORY_MEMORIES_FROM_TURNS="false")
     assert "remembered" not in off and cli.json("memory", "list", "--user", "alice") == []
+
+
+def test_what_is_to_be_forgotten_goes_and_what_is_not_found_is_said(cli: Cli) -> None:
+    """E8, R2: in other words; only what is meant; a change of subject deletes nothing."""
+
+    def turn(message: str) -> str:
+        return cli("turn", "--user", "alice", "--message", message)
+
+    turn("我超愛爵士樂")
+    turn("I love coffee")
+    turn("I love black coffee in the morning")
+    assert "forgotten preference: 我超愛爵士樂" in turn("把我喜歡爵士樂的事忘了")
+    assert "forgotten" not in turn("forget about coffee, let's talk about trains")
+    told = turn("Please delete that I like coffee")
+    assert "forgotten preference: I love coffee  (" in told and "morning" not in told
+    told = turn("刪掉關於長笛的記憶")
+    assert "nothing found to forget: 長笛 (`vault-memory memory list`" in told
+    assert "learned nothing" not in told
+    kept = cli("remember", "--user", "alice", "I love opera").strip()
+    assert f"you stored or edited it yourself: I love opera (`vault-memory memory delete {kept}`" in turn(
+        "forget that I like opera"
+    )
+    assert {each["content"] for each in cli.json("memory", "list", "--user", "alice")} == {
+        "I love opera",
+        "I love black coffee in the morning",
+    }
+
+
+def test_a_change_of_mind_takes_the_place_of_what_was_said(cli: Cli) -> None:
+    """E4, E8: the old one answers with history only."""
+    for old, new in (
+        ("I work at a bank", "I now work at a brewery"),
+        ("我打網球", "我不再打網球了"),
+        ("我不吃辣", "我現在很愛吃辣"),
+        ("我開本田", "我換開特斯拉了"),
+        ("我開豐田", "我把豐田賣了"),
+    ):
+        for message in (old, new):
+            cli("turn", "--user", "alice", "--message", message)
+        kept = [each["content"] for each in cli.json("memory", "list", "--user", "alice")]
+        assert new in kept and old not in kept, kept
+        (past,) = [
+            each for each in cli.json("memory", "list", "--user", "alice", "--history") if each["content"] == old
+        ]
+        assert past["superseded_by"]
+
+
+def test_what_is_asked_for_twice_in_one_message_is_not_kept_anew(cli: Cli) -> None:
+    """E8: «I told you …» names what is to go."""
+    cli("turn", "--user", "alice", "--message", "I play the cello on weekends")
+    told = cli("turn", "--user", "alice", "--message", "I told you that I play the cello. Please forget that.")
+    assert "forgotten fact: I play the cello on weekends" in told and "remembered" not in told
+    assert cli.json("memory", "list", "--user", "alice") == []
+
+
+def test_what_is_put_in_front_is_the_same_memory(cli: Cli) -> None:
+    """E4, B5: 芒果我超愛 is kept and lives on by 我超愛芒果; a fragment is not kept, and where one lives is."""
+    assert "remembered preference: 芒果我超愛" in cli("turn", "--user", "alice", "--message", "芒果我超愛")
+    assert "reinforced preference: 芒果我超愛" in cli("turn", "--user", "alice", "--message", "我超愛芒果")
+    assert "remembered fact: 我家在桃園" in cli("turn", "--user", "alice", "--message", "我家在桃園")
+    for nothing in ("芒果你喜歡嗎", "這個我喜歡", "我每天都喝", "we use it every day", "我家在桃園中山路"):
+        assert "remembered" not in cli("turn", "--user", "alice", "--message", nothing)
+    assert len(cli.json("memory", "list", "--user", "alice")) == 2
+
+
+def test_a_liked_language_is_a_memory_and_no_order(cli: Cli) -> None:
+    """A8, E4: the profile has no language of a liking, and the one that is asked for."""
+    assert "remembered preference: I like Portuguese" in cli(
+        "turn", "--user", "alice", "--message", "I like Portuguese"
+    )
+    profile = cli.folder / "memory/alice/USER.md"
+    assert not profile.exists() or "pt" not in profile.read_text("utf-8")
+    cli("turn", "--user", "alice", "--message", "Answer in Portuguese from now on")
+    assert "Language: pt\n" in profile.read_text("utf-8")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -147,12 +148,39 @@ def test_a_model_that_is_sure_merges(cli: Cli, chat: ScriptedServer) -> None:
     assert done.returncode == 1 and "nothing is merged: the answer of m cannot be used" in done.stderr
 
 
+def added_at_once(cli: Cli, texts: Sequence[str]) -> None:
+    running = [cli.start("memory", "add", "--user", "alice", text) for text in texts]
+    for process in running:
+        said, _ = process.communicate(timeout=60)
+        assert process.returncode == 0, said
+
+
+def test_ten_commands_at_once_leave_nothing_behind(cli: Cli) -> None:
+    """B5: the same memory ten times and ten others, at once: nothing is left uncommitted, and only what the person
+    added is the person's."""
+    cli.git("config", "user.name", "Pat")
+    cli.git("config", "user.email", "pat@example.org")
+    added_at_once(cli, ["Bob has the keys of the production server"] * 10)
+    assert cli.git("status", "--porcelain") == ""
+    added_at_once(cli, [f"會議 {n} 在第 {n} 間會議室" for n in range(10)])
+    assert cli.git("status", "--porcelain") == ""
+    commits = [line.split("|", 1) for line in cli.git("log", "--format=%an|%s").splitlines()]
+    of_pat = [subject for author, subject in commits if author == "Pat"]
+    assert len(of_pat) == 11 and all(subject.startswith("memories(alice): add note ") for subject in of_pat)
+    reinforced = "memories(alice): reinforce Bob has the keys of the production server"
+    assert commits.count(["vault-memory", reinforced]) == 9
+    counted = [row["access_count"] for row in cli.json("memory", "list", "--user", "alice")]
+    assert sorted(counted) == [0] * 10 + [9]
+
+
 def test_the_job_and_the_limit_are_told(cli: Cli) -> None:
     """E8: never silently: the command, the log and `status` say what had to go."""
     first = cli("memory", "add", "--user", "alice", "tea one", "--importance", "0.1").strip()
     environ = {"VAULT_MEMORY_MEMORIES_CAPACITY": "1"}
     done = cli.run("memory", "add", "--user", "alice", "tea two", **environ)
     assert f"expired, as 1 are kept: {first}" in done.stderr
+    least = cli.run("memory", "add", "--user", "alice", "the sun is hot", "--importance", "0.1", **environ)
+    assert "it expired at once, as 1 are kept, and each of them matters more" in least.stderr
     assert "archive 1 memory, over the 1 that are kept" in cli("log", "-n", "3")
     assert "1 memories, and memories.capacity is 1" in cli.run("status", **environ).stdout
     assert "nothing has expired" in cli("heartbeat", "--now", "memories")

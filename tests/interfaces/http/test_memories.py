@@ -30,6 +30,15 @@ def add(caller: Caller, content: str, **more: Any) -> str:
     return stored
 
 
+def test_a_prompt_of_one_skill_has_no_memory_of_another(alice: Caller) -> None:
+    """A10, E7: not among those that are recalled, and not as a passage."""
+    add(alice, "Restart the staging server with the blue switch", skill_id="web-deploy")
+    add(alice, "Restart the staging server with the red switch", skill_id="coding-agent")
+    asked = {"request": "How do I restart the staging server?", "skill": "web-deploy"}
+    text = alice("POST", "/api/v1/memory/alice/prompt", json=asked)["text"]
+    assert "blue switch" in text and "red switch" not in text
+
+
 def test_a_memory_from_storing_to_deleting(server: Server, alice: Caller) -> None:
     """B1, B6, B9, E1, E2, E3, E8 over HTTP."""
     new = {
@@ -158,6 +167,7 @@ NAN, INFINITY = float("nan"), float("inf")
 WRONG: list[dict[str, Any]] = [
     {},
     {"content": ""},
+    {"content": " \n "},
     {"content": None},
     {"content": "x" * 20_001},
     {"content": "x", "memory_type": "secret"},
@@ -177,7 +187,6 @@ WRONG: list[dict[str, Any]] = [
     {"content": "\ud800"},
 ]
 REFUSED: list[dict[str, Any]] = [
-    {"content": " \n "},
     {"content": "x", "metadata": {"a": {"b": 1}}},
     {"content": "x", "metadata": {"a": [[1]]}},
     {"content": "x", "metadata": {"a": None}},

@@ -78,3 +78,12 @@ def test_the_profile_says_which_values_are_suggested_defaults(server: Server, al
         alice("POST", f"{MEMORY}/turns", 201, json={"user_message": words})
     profile = alice("GET", "/api/v1/user/alice")
     assert profile["suggested_default"] == {"theme": "dark"} and profile["preferences"]["theme"] == "dark"
+
+
+def test_what_is_to_be_forgotten_and_is_not_found_is_told(server: Server, alice: Caller) -> None:
+    """E8: the response says so, and the next step."""
+    (told,) = alice("POST", f"{MEMORY}/turns", 201, json={"user_message": "忘掉關於長笛的記憶"})["not_forgotten"]
+    assert told.startswith("nothing found to forget: 長笛 (`vault-memory memory list`")
+    alice("POST", f"{MEMORY}/turns", 201, json={"user_message": "我喜歡長笛"})
+    gone = alice("POST", f"{MEMORY}/turns", 201, json={"user_message": "忘掉關於長笛的記憶"})
+    assert gone["not_forgotten"] == [] and [each["became"] for each in gone["memories"]] == ["forgotten"]

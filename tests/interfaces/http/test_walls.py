@@ -24,6 +24,7 @@ from vault_memory.interfaces.http.guard import PUBLIC_PATHS
 from vault_memory.services.admin.access import caller_of, drop_user_token, new_user_token, own_token, revoke_user_token
 from vault_memory.services.admin.users import rename_user
 from vault_memory.services.indexing.reconcile import reconcile
+from vault_memory.services.learning import update_session
 from vault_memory.services.memories import prepare_deletion
 from vault_memory.services.profiles import list_suggestions
 from vault_memory.services.vault import Vault, open_vault
@@ -57,6 +58,12 @@ OF_GRAPH = {
     "type": "uses",
 }
 """Those of the knowledge graph; only a relation has a type there."""
+OF_LEARNING = {
+    "user_id": "alice",
+    "session_id": "glow",
+    "event": {"intent": "quiz", "topic": "glow", "metadata": {"difficulty": "easy", "correct_rate": 0.4}},
+}
+"""Those of a learner's profile and sessions, where the body names the user."""
 HINTS = dict.fromkeys(("X-Vault-User", "X-User", "X-User-Id", "X-Forwarded-User", "X-Student-Id"), "bob")
 MEMORY_ID = "mem_1_glow"
 NAMED = {"user": "bob", "user_id": "bob", "student_id": "bob", "metadata": {"user_id": "bob"}}
@@ -91,18 +98,20 @@ def bob(server: Server) -> Caller:
 
 @dataclass(frozen=True)
 class Route:
-    """A method and a path of the app, its `{student_id}` still open."""
+    """A method and a path of the app, its `{student_id}` or `{user_id}` still open."""
 
     method: str
     path: str
 
     @property
     def is_a_users(self) -> bool:
-        return "{student_id}" in self.path
+        return "{student_id}" in self.path or "{user_id}" in self.path
 
     def of(self, user_id: str) -> str:
-        open_parts = {"{student_id}": user_id, "{memory_id}": MEMORY_ID, "{rest:path}": "x"}
-        return re.sub("|".join(map(re.escape, open_parts)), lambda part: open_parts[part[0]], self.path)
+        open_parts = {"{student_id}": user_id, "{user_id}": user_id, "{session_id}": "glow"}
+        open_parts |= {"{memory_id}": MEMORY_ID, "{rest:path}": "x"}
+        named = f"?user_id={user_id}" if self.path == "/memory/summary" else ""
+        return re.sub("|".join(map(re.escape, open_parts)), lambda part: open_parts[part[0]], self.path) + named
 
 
 def routes(vault: Vault) -> list[Route]:
@@ -130,6 +139,8 @@ def body_for(route: Route, **more: Any) -> dict[str, Any]:
     fields = BODY | (OF_MEMORIES if "/memories" in route.path else {}) | (OF_GRAPH if "/graph/" in route.path else {})
     if route.path.endswith("/graph/entities"):
         fields |= {"type": "component"}
+    if route.path.startswith("/memory/"):
+        fields |= OF_LEARNING
     if route.path.endswith("/mistakes"):
         fields |= {"action": "glow"}
     if route.method != "GET":
@@ -147,6 +158,7 @@ def test_the_routes_are_all_that_is_documented_and_more(server: Server) -> None:
 def test_every_route_is_attacked_with_a_body_that_it_takes(server: Server, alice: Caller) -> None:
     """A new endpoint must add its fields to `BODY`: else it would refuse the attacks for their form alone."""
     waits = {"key": "tools", "op": "add", "strength": "observed", "suggestion": "open"}
+    update_session(server.vault, "alice", "glow", "quiz")
     for route in routes(server.vault):
         if not route.path.startswith("/v1/"):
             with server.vault.path("alice", "feedback.jsonl").open("a") as file:

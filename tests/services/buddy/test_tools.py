@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,8 +14,8 @@ from tests.conftest import Clock
 from tests.scripted_http import ScriptedServer, completion
 from vault_memory import api
 from vault_memory.core import layout
-from vault_memory.errors import InvalidId, NotFound, UsageError
-from vault_memory.services.admin import create_vault
+from vault_memory.errors import InvalidId, NotAVault, NotFound, UsageError
+from vault_memory.services.admin import create_vault, to_trust, trust
 from vault_memory.services.buddy import TOOLS, call_tool
 from vault_memory.services.memories import memory_files, store_memory
 from vault_memory.services.vault import Vault, open_vault
@@ -64,6 +65,19 @@ def test_there_are_thirteen_with_their_documents_arguments(vault: Vault) -> None
     }
     assert all(tool.description and hasattr(api, name) for name, tool in TOOLS.items())
     assert api.buddy_remember_stats(vault, "alice")["total"] == 0
+
+
+def test_the_page_names_the_arguments_that_there_are() -> None:
+    """`docs/code-buddy.md`: those of the tools in its table, and what they are called in Python."""
+    page = (Path(__file__).parents[3] / "docs" / "code-buddy.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `(buddy_\w+)` \|([^|]*)\|", page, re.MULTILINE)
+    assert {name: set(re.findall(r"`(\w+)`", told)) for name, told in rows} == {
+        name: {each.name for each in tool.parameters} for name, tool in TOOLS.items()
+    }
+    (said,) = re.findall(r"In Python the arguments are written as Python does (.*?)\.\s", page)
+    names = {each.python_name: each.name for tool in TOOLS.values() for each in tool.parameters}
+    told = set(re.findall(r"`(\w+)`", said))
+    assert told - names.keys() <= {*names.values()} and {name for name in names if names[name] in told} <= told
 
 
 def test_a_new_user_has_nothing_and_no_error(buddy: Buddy) -> None:
@@ -116,6 +130,9 @@ def test_remember_finds_by_words_meaning_and_every_part_of_a_word(buddy: Buddy) 
     assert {each["id"] for each in buddy("remember", query="ＡＵＴＨ")["memories"][:3]} == {*ids.values()}
     assert buddy("remember", query="aut", limit=5)["total"] == 43
     assert buddy("remember", query="授权")["memories"][0]["id"] == ids["content"]
+    street = buddy.add("The office is in the Königsstraße")["id"]
+    assert [each["id"] for each in buddy("remember", query="KONIGSSTRASSE")["memories"]][:1] == [street]
+    assert buddy("delete_memory", query="königsstrasse")["count"] == 1
     meant = buddy("remember", query="which port does redis use?")["memories"][0]
     assert meant["id"] == ids["tag"] and meant["score"] > 0
     assert buddy("remember", query="aut", type="lesson")["memories"] == []
@@ -182,6 +199,9 @@ def test_entities_and_relations(buddy: Buddy) -> None:
     assert made["isNew"] and re.fullmatch(r"entity_\d{13}_\w+", made["entity"]["id"])
     assert made["entity"]["observations"] == ["Uses JWT"] and made["entity"]["createdAt"] > 1e12
     more = buddy("create_entity", name="ｌｏｇｉｎsystem", type="component", observations=["Sends mail"])
+    assert (made["isChanged"], more["isNew"], more["isChanged"]) == (True, False, True)
+    again = buddy("create_entity", name="LoginSystem", type="component")
+    assert (again["isNew"], again["isChanged"]) == (False, False)
     assert more["entity"]["observations"] == ["Uses JWT", "Sends mail"] and more["entity"]["id"] == made["entity"]["id"]
     relation = buddy("create_relation", **{"from": "LoginSystem", "to": "Redis", "type": "uses", "description": "why"})
     assert relation["relation"] | {"id": "", "createdAt": 0} == {
@@ -193,6 +213,8 @@ def test_entities_and_relations(buddy: Buddy) -> None:
         "createdAt": 0,
     }
     assert relation["made"] == ["Redis"] and relation["isNew"]
+    again = buddy("create_relation", **{"from": "loginsystem", "to": "REDIS", "type": "uses", "description": "why"})
+    assert (again["isNew"], again["isChanged"], again["relation"]) == (False, False, relation["relation"])
     for query in ("ginsys", "jw", "AUT"):
         assert [each["name"] for each in buddy("search_entities", query=query)["entities"]] == ["LoginSystem"]
     with pytest.raises(UsageError, match="depends_on"):
@@ -339,6 +361,18 @@ class TestConfig:
         assert open_vault(vault.root).config.llm_max_tokens == 512
         assert Buddy(vault)("config", model="qwen3")["changed"] == []
 
+    def test_it_is_enabled_where_a_model_is_asked(self, vault: Vault) -> None:
+        """Switched on without an address nothing is asked, and the answer says what is missing."""
+        done = Buddy(vault)("config", enabled=True, model="m")
+        assert done["changed"] == ["llm.enabled", "llm.model"] and not done["llm"]["enabled"]
+        assert "llm.base_url" in done["waiting"][-1]
+        waits = Buddy(vault)("config", provider="openai")
+        assert not waits["llm"]["enabled"] and len(waits["waiting"]) == 2
+        anew = open_vault(vault.root)
+        trust(anew, to_trust(anew))
+        shown = Buddy(vault)("config")
+        assert shown["llm"]["enabled"] and shown["waiting"] == [] and "openai" in shown["llm"]["baseUrl"]
+
     @pytest.mark.parametrize("wrong", [{"temperature": 9.0}, {"maxTokens": 1}, {"provider": "evil"}])
     def test_a_wrong_value_changes_nothing(self, vault: Vault, wrong: dict[str, Any]) -> None:
         before = (vault.root / layout.SETTINGS_FILE).read_bytes()
@@ -352,3 +386,11 @@ def test_every_tool_works_in_a_vault_that_was_just_made(tmp_path: Any) -> None:
     vault = open_vault(create_vault(tmp_path / "new").root)
     for name, arguments in (("buddy_do", {"task": TASK}), ("buddy_remember", {"query": "jwt"}), ("buddy_config", {})):
         assert call_tool(vault, "ann", name, arguments)
+
+
+def test_a_tool_takes_the_folder_of_a_vault(tmp_path: Path) -> None:
+    root = create_vault(tmp_path / "new").root
+    assert call_tool(str(root), "ann", "buddy_do", {"task": TASK})["memory"]["type"] == "feature"
+    assert call_tool(root, "ann", "buddy_remember_stats", {})["memories"] == 1
+    with pytest.raises(NotAVault):
+        call_tool(tmp_path, "ann", "buddy_remember_stats", {})

@@ -317,3 +317,45 @@ def test_a_file_that_is_renamed_while_a_relation_is_written(vault: Vault) -> Non
     text = (folder / "Valkey.md").read_text()
     assert not (folder / "Redis.md").exists() and "- kept" in text and "- uses [[Linux]]" in text
     assert "name: Valkey\n" in text and "aliases:\n- Redis\n" in text
+
+
+@pytest.mark.parametrize("names", [("src/app.py", "src-app.py"), ("C#", "C-"), ("x" * 200, "x" * 120), ("a|b", "a-b")])
+@pytest.mark.parametrize("is_turned", [False, True])
+def test_the_safe_name_of_a_file_is_no_name_of_its_entity(
+    vault: Vault, names: tuple[str, str], is_turned: bool
+) -> None:
+    """Two entities of any types, each with its observations and relations, whichever was first."""
+    one, other = reversed(names) if is_turned else names
+    first = create_entity(vault, "alice", one, "file", ["of the first"])
+    assert create_relation(vault, "alice", "App", one, "uses").is_new
+    with pytest.raises(NotFound, match="no entity"):
+        get_entity(vault, "alice", other)
+    with pytest.raises(NotFound, match="to observe"):
+        add_observation(vault, "alice", other, "x")
+    second = create_entity(vault, "alice", other, "component", ["of the second"])
+    assert second.is_made and first.entity and second.entity and first.entity.id != second.entity.id
+    for name, said in ((one, "of the first"), (other, "of the second")):
+        assert get_entity(vault, "alice", name).entity.observations == (said,)
+    assert create_relation(vault, "alice", "App", other, "uses").is_made
+    assert not create_relation(vault, "alice", "App", other, "uses").is_new
+    assert not create_relation(vault, "alice", "App", one, "uses").is_new
+    told = [each.to_name for each in get_entity(open_vault(vault.root), "alice", "App").relations]
+    assert told == [one, other] and len(notes(vault)) == 3
+
+
+def test_many_that_share_a_safe_name_are_told_apart_in_one_commit(vault: Vault) -> None:
+    names = ["a/b", "a-b", "a|b", "a-b 2", "a?b", "README", "README.md", "README-md"]
+    entities = [NewEntity(name, "file", [f"of {name}"]) for name in names]
+    relations = [NewRelation("Hub", name, "uses") for name in names]
+    add_to_graph(vault, "alice", [*relations, *entities, *relations], "graph(alice): import")
+    hub = get_entity(vault, "alice", "Hub").relations
+    assert [each.to_name for each in hub] == names and not any(each.is_dangling for each in hub)
+    assert {each.name: each.observations for each in list_entities(vault, "alice") if each.name != "Hub"} == {
+        name: (f"of {name}",) for name in names
+    }
+
+
+def test_the_name_of_a_file_is_told_where_it_is_asked_for(vault: Vault) -> None:
+    create_entity(vault, "alice", "C#", "technology")
+    with pytest.raises(NotFound, match="Is it 'C#'"):
+        get_entity(vault, "alice", "C-")

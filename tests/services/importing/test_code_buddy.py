@@ -415,3 +415,26 @@ def tree(vault: Vault) -> dict[str, bytes]:
     """The notes and settings of the vault."""
     paths = [*(vault.root / "memory").rglob("*.md"), vault.root / "vault-memory.toml"]
     return {str(path): path.read_bytes() for path in paths}
+
+
+@pytest.mark.parametrize("is_turned", [False, True])
+def test_entities_whose_files_would_have_one_name_come_out_as_they_went_in(
+    vault: Vault, tmp_path: Path, is_turned: bool
+) -> None:
+    """B8: one's name is what another's file is called; all keep their ids, and relations lead where they led."""
+    names = ["水門", "src/app.py", "src-app.py", "C#", "C-", "docs/README.md", "docs-README-md", "a|b", "a-b"]
+    entities = [
+        ENTITIES[0] | {"id": f"entity_{AT + at}_e{at}", "name": name, "createdAt": AT + at}
+        for at, name in enumerate(reversed(names) if is_turned else names)
+    ]
+    relations = [
+        {"id": f"rel_{AT + at}_r{at}", "from": begin, "to": end, "type": "uses", "createdAt": AT + at}
+        for at, (begin, end) in enumerate((begin, end) for begin in ("水門", "C-") for end in names)
+    ]
+    found = run(vault, buddy_folder(tmp_path / "b", entities=entities, relations=relations))
+    assert counts(found)["entities.json"] == (9, 0, 0) and counts(found)["relations.json"] == (18, 0, 0)
+    assert not found.remarks and not found.problems
+    export_code_buddy(vault, "alice", tmp_path / "out")
+    for name in ("entities.json", "relations.json"):
+        assert (tmp_path / "out/data" / name).read_bytes() == (tmp_path / "b/data" / name).read_bytes()
+    assert {added for added, *_ in counts(run(vault, tmp_path / "out")).values()} == {0}

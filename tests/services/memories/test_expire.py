@@ -10,8 +10,10 @@ from tests.services.memories.conftest import Home
 from tests.services.test_person_edits import git
 from vault_memory.services.admin import status
 from vault_memory.services.daemon import heartbeat
-from vault_memory.services.memories import expire_memories, list_memories, remember, store_memory
+from vault_memory.services.memories import expire_memories, list_memories, remember, store_memory, write_accesses
+from vault_memory.services.person_edits import commit_edits
 from vault_memory.services.retrieval import SearchQuery, build_enhanced_prompt, recall, search
+from vault_memory.services.turns import record_turn
 from vault_memory.services.vault import Vault
 
 
@@ -111,15 +113,78 @@ def test_a_secret_that_is_withheld_is_not_committed_by_the_move(vault: Vault, ho
     assert path.exists() and "AKIAIOSFODNN7" not in git(vault, "log", "-p", "--all")
 
 
-def test_many_copied_in_by_hand_expire_by_the_job(vault: Vault, home: Home) -> None:
-    """E8: the capacity holds for notes that a person or another machine has brought, too."""
+def test_a_persons_own_notes_never_expire_by_the_job(vault: Vault, home: Home) -> None:
+    """E8: nobody is there to be told, so they stay, with a time or without; `status` says that there are too many."""
     (home.path / "memories").mkdir(parents=True)
     for n in range(6):
-        text = f"---\nimportance: 0.{n + 1}\n---\nword{n}\n"
+        until = "expires_at: 2027-01-01T00:00:00+08:00\n" if n % 2 else ""
+        text = f"---\nimportance: 0.{n + 1}\n{until}---\nword{n}\n"
         (home.path / f"memories/m{n}.md").write_text(text, encoding="utf-8")
     (home.path / "memories/m5.md").write_text("---\nimportance: [\n---\nbroken\n", encoding="utf-8")
     small = replace(vault, config=replace(vault.config, memories_capacity=3))
-    assert expire_memories(small, "alice") == ("m0", "m1", "m2")
-    assert home.names("archive/memories") == ["m0.md", "m1.md", "m2.md"]
+    assert expire_memories(small, "alice") == () and len(home.names()) == 6
     assert [line for line in status(small, "alice").degraded if "memories.capacity is 3" in line]
     assert status(small, "alice").scopes[0].failed.keys() == {"memories/m5.md"}
+
+
+def test_many_that_another_machine_has_brought_expire_by_the_job(vault: Vault, home: Home) -> None:
+    """E8: the capacity holds for them, too; what is for good stays."""
+    stored = [store_memory(vault, "alice", f"word{n}", importance=(n + 1) / 10) for n in range(6)]
+    kept = remember(vault, "alice", "tea is nice", 0.0)
+    small = replace(vault, config=replace(vault.config, memories_capacity=3))
+    assert expire_memories(small, "alice") == (*stored[:4],)
+    assert {each.memory.id for each in list_memories(small, "alice")} == {*stored[4:], kept}
+    assert home.is_clean()
+
+
+def test_the_one_that_matters_least_goes_and_it_may_be_the_new_one(vault: Vault, home: Home, clock: Clock) -> None:
+    """E8: by importance, then use, then age; what goes for it never matters more, and it lies in the archive."""
+    small = replace(vault, config=replace(vault.config, memories_capacity=3))
+    first, second, third = (store_memory(small, "alice", text, importance=0.5) for text in ("tea", "car", "dog"))
+    least = store_memory(small, "alice", "sun", importance=0.1)
+    assert least.stored.expired == (least,) and home.file(least).is_archived
+    assert [entry.subject for entry in home.log(2)] == [
+        "memories(alice): archive 1 memory, over the 3 that are kept (memories.capacity)",
+        "memories(alice): add insight sun",
+    ]
+    assert ids(recall(small, "alice", "tea")) == [first], "recalled today, which no note says yet"
+    clock.time += timedelta(seconds=1)
+    assert store_memory(small, "alice", "rain", importance=0.5).stored.expired == (second,)
+    write_accesses(small, "alice")
+    clock.time += timedelta(seconds=1)
+    assert store_memory(small, "alice", "snow", importance=0.5).stored.expired == (third,)
+    assert not home.file(first).is_archived and home.is_clean() and len(list_memories(small, "alice")) == 3
+
+
+def test_what_is_for_good_goes_only_where_that_is_told(vault: Vault, home: Home) -> None:
+    """E8: a turn takes the place of none; its own memory goes, and the turn says so. A command is told which goes."""
+    small = replace(vault, config=replace(vault.config, memories_capacity=2))
+    (home.path / "memories").mkdir(parents=True)
+    (home.path / "memories/mine.md").write_text("---\nimportance: 0.0\n---\nmy own\n", encoding="utf-8")
+    commit_edits(vault, [*vault.history.uncommitted()])
+    lasting = remember(small, "alice", "Bob deploys", 0.1)
+    (said,) = (recorded := record_turn(small, "alice", "我養了一隻貓")).memories
+    assert [line for line in recorded.degraded if said.id in line] and home.file(said.id).is_archived
+    assert {each.memory.id for each in list_memories(small, "alice")} == {"mine", lasting}
+    assert remember(small, "alice", "Use JWT").stored.expired == ("mine",)
+    assert home.file("mine").is_archived and home.is_clean()
+
+
+def test_a_note_in_no_commit_leaves_the_place_to_the_next_one(vault: Vault, home: Home) -> None:
+    """E8: it cannot go, and the capacity holds all the same; where none can go, that is said."""
+    small = replace(vault, config=replace(vault.config, memories_capacity=2))
+    first = remember(small, "alice", "Bob deploys", 0.6)
+    for n in range(3):  # the least ones, and more than one
+        (home.path / f"memories/own{n}.md").write_text(f"word{n}\n", encoding="utf-8")
+    recall(small, "alice", "word")
+    second = remember(small, "alice", "Use JWT", 0.8)
+    assert second.stored.expired == (first,) and second.stored.degraded == ()
+    assert [line for line in status(small, "alice").degraded if "4 memories, and memories.capacity is 2" in line]
+    path = home.path / home.file(second).source
+    path.write_text(path.read_text("utf-8") + "edited\n", "utf-8")
+    third = remember(small, "alice", "the car is red", 0.9)
+    assert third.stored.expired == () and "1 memory is over the 2" in third.stored.degraded[0], "none can go for it"
+    less = remember(small, "alice", "it rains", 0.1)
+    assert less.stored.expired == (less,) and less.stored.degraded == ()
+    commit_edits(vault, [*vault.history.uncommitted()])
+    assert remember(small, "alice", "the dog is brown", 0.9).stored.expired == ("own0",)

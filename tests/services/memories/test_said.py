@@ -295,6 +295,14 @@ def test_in_other_words_it_lives_on(vault: Vault, clock: Clock) -> None:
         ("我喜歡喝咖啡", "我現在不喝咖啡了"),
         ("I live in Kaohsiung", "我搬到台南了"),
         ("I like whisky", "I stopped drinking whisky"),
+        ("我開本田", "我把本田賣了"),
+        ("我開一台本田", "我把本田賣了，改開特斯拉"),
+        ("我的車是本田", "I sold the Honda"),
+        ("I like wine", "I no longer like wine"),
+        ("I work at Siemens", "I left Siemens and now work at Bosch"),
+        ("我在台積電工作", "我離開台積電了"),
+        ("I eat meat", "I gave up meat"),
+        ("我最喜歡的顏色是藍色", "我最喜歡的顏色改成橘色了"),
     ],
 )
 def test_a_change_of_mind_takes_the_place(vault: Vault, home: Home, first: str, then: str) -> None:
@@ -311,6 +319,27 @@ def test_a_change_of_mind_takes_the_place(vault: Vault, home: Home, first: str, 
     assert home.is_clean()
     assert {each.id for each in recall(vault, "alice", first, history=True)} >= {old.id}
     assert old.id not in {each.id for each in recall(vault, "alice", first)}
+
+
+@pytest.mark.parametrize(
+    "then",
+    [
+        "我把本田賣了",  # nothing is known of one
+        "I sold the Yamaha",
+        "If I sold the Toyota, what would I get?",
+        "我哥把豐田賣了",
+        "I left my keys in the Toyota",
+        "I almost sold the Toyota",
+    ],
+)
+def test_what_is_left_behind_is_kept_only_in_the_place_of_what_was_so(vault: Vault, then: str) -> None:
+    """E4, E8: by itself it is no memory, and nobody else's act ends one."""
+    record_turn(vault, "alice", "我開豐田")
+    assert record_turn(vault, "alice", then).memories == () and contents(vault) == ["我開豐田"]
+
+
+def test_what_is_left_behind_in_the_same_message_is_not_kept(vault: Vault) -> None:
+    assert record_turn(vault, "alice", "我開豐田。我把豐田賣了").memories == () and contents(vault) == []
 
 
 def test_what_lasts_is_replaced_by_what_lasts(vault: Vault) -> None:

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from tests.conftest import Clock, wait_until, wait_until_inside
+from tests.core.memories.relations import SAME, TWO
 from tests.scripted_http import Received, Reply, ScriptedServer, completion
 from tests.services.memories.conftest import Home
 from vault_memory.adapters import files
@@ -31,7 +32,6 @@ from vault_memory.services.memories import (
     store_memory,
     supersede,
 )
-from vault_memory.services.memories.expire import MAX_AT_ONCE
 from vault_memory.services.person_edits import commit_edits
 from vault_memory.services.vault import Vault, open_vault
 
@@ -169,6 +169,25 @@ def test_a_model_confirms_and_merges(smart: Vault, chat: ScriptedServer, home: H
     assert chat.received[-1].fields["temperature"] == 0
 
 
+def test_what_a_sure_model_takes_for_the_same(smart: Vault, chat: ScriptedServer) -> None:
+    """B5: it never merges two that differ in a name, a direction or an order, and always the same in other words."""
+
+    def sure(received: Received) -> Reply:
+        sent = json.loads(received.fields["messages"][1]["content"])
+        return completion(find(1) if "memories" in sent else merge(f"{sent['old']}. {sent['new']}", 1.0))
+
+    chat.script = [sure]
+
+    def merged(user_id: str, one: str, other: str) -> bool:
+        store(smart, user_id, draft(smart, one, "note"))
+        made = store(smart, user_id, draft(smart, other, "note"))
+        assert made.id and not made.degraded
+        return bool(made.merged)
+
+    assert [pair for n, pair in enumerate(TWO[2:46:4]) if merged(f"two{n}", *pair)] == []
+    assert [pair for n, pair in enumerate(SAME[::4]) if not merged(f"same{n}", *pair)] == []
+
+
 def test_a_model_looks_only_where_words_found_nothing(smart: Vault, chat: ScriptedServer) -> None:
     """B5: over the ten latest; what it finds alone is confirmed by the merge, else asked about."""
     chat.will_say(find())
@@ -290,16 +309,17 @@ def test_ten_processes_with_similar_ones_keep_one(vault: Vault, home: Home) -> N
     assert len(home.names()) == 1 and contents(vault) < {OLD, NEW} and home.is_clean()
 
 
-def test_only_so_many_go_for_one_that_comes(vault: Vault, home: Home) -> None:
-    """E8: somebody has lowered the capacity by thousands: no writer waits until all are archived."""
+def test_one_goes_for_one_that_comes(vault: Vault, home: Home) -> None:
+    """E8: somebody has lowered the capacity by many: no writer waits until all are archived. The job moves the rest."""
     (home.path / "memories/old").mkdir(parents=True)
-    for n in range(MAX_AT_ONCE + 20):
-        (home.path / f"memories/old/m{n}.md").write_text(f"note {n}\n", encoding="utf-8")
+    for n in range(20):
+        front = f"---\ncreated_at: 2026-01-01T00:00:{n:02}+08:00\nexpires_at: 2027-01-01T00:00:00+08:00\n---\n"
+        (home.path / f"memories/old/m{n}.md").write_text(f"{front}note {n}\n", encoding="utf-8")
     list_memories(vault, "alice", limit=1)
     commit_edits(vault, [*vault.history.uncommitted()])
     small = replace(vault, config=replace(vault.config, memories_capacity=5))
-    assert len(store_memory(small, "alice", "tea is nice").stored.expired) == MAX_AT_ONCE
-    assert len(expire_memories(small, "alice")) == 16 and len(contents(small)) == 5
+    assert store_memory(small, "alice", "tea is nice").stored.expired == ("m0",)
+    assert len(expire_memories(small, "alice")) == 15 and len(contents(small)) == 5
 
 
 def test_a_commit_names_the_notes_of_a_month(vault: Vault, home: Home, clock: Clock) -> None:

@@ -105,7 +105,7 @@ def test_the_least_important_goes_where_there_are_too_many(vault: Vault, home: H
     """E8: 5,000 by default; least important and oldest first, told in the commit, never silently."""
     small = replace(vault, config=replace(vault.config, memories_capacity=3))
     ids = [store_memory(small, "alice", f"number {n}", importance=i) for n, i in enumerate((0.9, 0.2, 0.2))]
-    stored = store(small, "alice", draft(small, "number 4", "note", importance=0.1))
+    stored = store(small, "alice", draft(small, "number 4", "note", importance=0.3))
     assert stored.expired == (ids[1],), "the oldest of the least important"
     assert len(stored.commits) == 2
     entry = home.log()[0]

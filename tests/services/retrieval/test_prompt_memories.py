@@ -6,6 +6,7 @@ from datetime import timedelta
 
 import pytest
 
+import vault_memory
 from tests.conftest import Clock
 from tests.vaults import write
 from vault_memory.services.memories import edit_memory, list_memories, remember, store_memory, supersede
@@ -66,6 +67,20 @@ def test_of_the_skill_and_of_none(vault: Vault) -> None:
     shown = section(build_enhanced_prompt(vault, "alice", "部署前要做什麼", "code").text)
     assert "泡茶 code" in shown and "泡茶 None" in shown and "cook" not in shown
     assert section(build_enhanced_prompt(vault, "alice", "部署前要做什麼").text).count(": 部署前") == 3
+
+
+@pytest.mark.parametrize("skill", ["web-deploy", "coding-agent"])
+def test_one_of_another_skill_is_no_passage_either(vault: Vault, skill: str) -> None:
+    """A10, E7: by the library a program has the whole prompt of a skill without a word of the other's."""
+    told = {
+        "web-deploy": "Restart the staging server with the blue switch",
+        "coding-agent": "Restart the staging server with the red switch",
+    }
+    for skill_id, text in told.items():
+        store_memory(vault, "alice", text, "lesson", skill_id, ttl_days=None, force_save=True)
+    built = vault_memory.build_enhanced_prompt(vault, "alice", "How do I restart the staging server?", skill)
+    (other,) = told.keys() - {skill}
+    assert told[skill] in built.text and told[other] not in built.text
 
 
 def test_what_stands_there_already_is_not_shown_twice(vault: Vault) -> None:

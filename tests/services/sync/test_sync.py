@@ -19,6 +19,7 @@ from vault_memory.core.profile.profile import Profile
 from vault_memory.errors import HistoryError, UsageError
 from vault_memory.services.admin.status import status
 from vault_memory.services.daemon.heartbeat import heartbeat
+from vault_memory.services.graph import create_entity, create_relation, get_entity
 from vault_memory.services.indexing import spaces
 from vault_memory.services.indexing.reconcile import reconcile
 from vault_memory.services.profiles.preferences import set_preference
@@ -383,3 +384,38 @@ def test_what_a_sync_brings_has_its_offline_vectors(one: Machine, two: Machine) 
     two.sync()
     index = two.vault.index("alice")
     assert "tea.md" in index.files() and spaces.lacking(index, OfflineEmbedder.space) == 0
+
+
+def test_two_entities_with_one_file_stay_two(one: Machine, two: Machine) -> None:
+    """B2: `a/b` of one machine and `a-b` of the other are written to `a-b.md` by both."""
+    create_entity(one.vault, "alice", "a/b", "file", ["with a slash"])
+    create_entity(two.vault, "alice", "a-b", "file", ["with a dash"])
+    for machine in (one, two, one):
+        machine.sync()
+    for machine in (one, two):
+        for name, observation in (("a/b", "with a slash"), ("a-b", "with a dash")):
+            assert get_entity(machine.vault, "alice", name).entity.observations == (observation,)
+
+
+def test_an_entity_that_both_made_is_one_with_the_older_id(one: Machine, two: Machine, clock: Clock) -> None:
+    """B2: what both observed is there, without conflict marks, and relations lead to it."""
+    first = create_entity(one.vault, "alice", "Redis", "technology", ["fast", "small"], ["cache"])
+    create_relation(one.vault, "alice", "Redis", "Linux", "uses")
+    second = create_entity(two.vault, "alice", "Redis", "technology", ["small", "restarted each night"], ["db"])
+    create_relation(two.vault, "alice", "Login", "Redis", "depends_on")
+    create_relation(two.vault, "alice", "Redis", "Linux", "uses")
+    two.sync()
+    one.sync()
+    two.sync()
+    assert one.read("memory/alice/entities/Redis.md") == two.read("memory/alice/entities/Redis.md")
+    for machine in (one, two):
+        view = get_entity(machine.vault, "alice", "Redis")
+        assert first.entity and second.entity and view.entity.id == first.entity.id != second.entity.id
+        assert set(view.entity.observations) == {"fast", "small", "restarted each night"} and not view.problems
+        assert len(view.entity.observations) == 3 and set(view.entity.tags) == {"cache", "db"}
+        assert sorted((each.from_name, each.to_name) for each in view.relations) == [
+            ("Login", "Redis"),
+            ("Redis", "Linux"),
+        ]
+        assert "<<<<<<<" not in machine.read("memory/alice/entities/Redis.md")
+        machine.assert_clean()

@@ -117,6 +117,22 @@ def is_gone(chain: Sequence[FileChange], on_disk: bytes | None, committed: bytes
     return bool(added - kept) and there.isdisjoint(added - kept)
 
 
+def with_successors(change: FileChange, later: Sequence[FileChange]) -> list[FileChange]:
+    """A change, and those of the later ones of its file that write something else in place of lines of it."""
+    chain = [change]
+    for each in later:
+        old, new = ({_known_by(line) for line in (bytes_of(text) or b"").split(b"\n")} for text in each[1:])
+        if any(_added(one) & (old - new) for one in chain):
+            chain.append(each)
+    return chain
+
+
+def _added(change: FileChange) -> set[bytes]:
+    """By what the lines that a change adds are known, but for headings."""
+    old, new = ({_known_by(line) for line in (bytes_of(text) or b"").split(b"\n")} for text in change[1:])
+    return {line for line in new - old if line.strip() and not line.startswith(b"#")}
+
+
 def _known_by(line: bytes) -> bytes:
     named = _TURN.search(line)
     return named[0] if named else line.rstrip()

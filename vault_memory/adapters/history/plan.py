@@ -31,7 +31,7 @@ from vault_memory.adapters.git import (
     object_id,
     settings_of,
 )
-from vault_memory.adapters.history.intents import Intent, check_path, is_gone, net_changes
+from vault_memory.adapters.history.intents import Intent, check_path, is_gone, net_changes, with_successors
 from vault_memory.adapters.history.model import ASSISTANT, Author, Draft, FileChange
 from vault_memory.adapters.history.publish import GitIndexUpdate
 from vault_memory.core import layout
@@ -106,7 +106,7 @@ class Plan:
 
     Paths are from the repository's top. `folders` gives the old and the new tree of each folder above a change.
     `left_out` are paths whose file on disk does not count. `kept_back` are the files of drafts that wait because git
-    leaves a file of theirs out.
+    leaves a file of theirs out. `waiting` are the changes of each file that are to be committed.
     """
 
     head: Head
@@ -117,6 +117,7 @@ class Plan:
     left: list[tuple[Intent, tuple[Draft, ...]]] = field(default_factory=list)
     blocked: dict[PurePosixPath, str] = field(default_factory=dict)
     kept_back: set[PurePosixPath] = field(default_factory=set)
+    waiting: dict[PurePosixPath, list[FileChange]] = field(default_factory=dict)
 
 
 class Planner:
@@ -134,6 +135,10 @@ class Planner:
     def plan(self, pending: Sequence[Intent], git_index: GitIndexUpdate) -> Plan:
         """Plan the commits of these intents on top of HEAD. Raises `CannotCommit` when none can be made."""
         plan = Plan(self._repository.head())
+        for intent in pending:
+            for draft in intent.drafts:
+                for change in draft.changes:
+                    plan.waiting.setdefault(change.path, []).append(change)
         before = self._objects.tree_of(plan.head.commit)
         past = self._in_history_since(pending, plan.head)
         recommitted = self._find_blocked(pending, git_index, before, plan, past)
@@ -184,7 +189,7 @@ class Planner:
         if draft.merges and self._is_behind(made.tip, draft.merges, plan.head) and self._is_as_merged(draft):
             made.tree, made.tip = self._objects.tree_of(draft.merges), draft.merges
         else:
-            made.tree = self._with(step, look, made.tree)
+            made.tree = self._with(step, look, made.tree, plan)
             taken = [each.draft for each in logs if self._is_added(each, made, plan, past)]
             message = with_turns(draft.message, [turn for each in taken for turn in turns_of(each.message)])
             whole = replace(draft, message=message) if taken else draft
@@ -215,7 +220,7 @@ class Planner:
         if look.reasons:
             self._leave(step, look, plan)
             return False
-        before, made.tree = made.tree, self._with(step, look, made.tree)
+        before, made.tree = made.tree, self._with(step, look, made.tree, plan)
         made.touched.update(look.paths)
         return made.tree != before
 
@@ -230,12 +235,18 @@ class Planner:
         kept = set((self._content(held) or b"").split(b"\n"))
         return change._replace(new=without_replaced(old, new, kept))
 
-    def _is_deleted(self, change: FileChange) -> bool:
-        """Whether the person has taken out what a log tells: it was in no commit, and comes into none."""
+    def _is_deleted(self, change: FileChange, plan: Plan) -> bool:
+        """Whether the person has taken out what a log tells: it was in no commit, and comes into none. What a later
+        change of ours has replaced is there as long as that is."""
         try:
-            return is_gone([change], files.read(self._repository.root / change.path))
+            on_disk = files.read(self._repository.root / change.path)
         except TooLarge:
             return False
+        if not is_gone([change], on_disk):
+            return False
+        waiting = plan.waiting.get(change.path, [])
+        later = waiting[waiting.index(change) + 1 :] if change in waiting else []
+        return is_gone(with_successors(change, later), on_disk)
 
     def _leave(self, step: _Step, look: _Look, plan: Plan) -> None:
         """Let a draft wait, and later ones on the same files."""
@@ -244,11 +255,11 @@ class Planner:
             plan.kept_back.update(look.paths)
         step.left.append(step.draft)
 
-    def _with(self, step: _Step, look: _Look, tree: str) -> str:
+    def _with(self, step: _Step, look: _Look, tree: str, plan: Plan) -> str:
         """The tree with the changes of a draft."""
         changes = self._mended(step.draft, look.secrets, tree, step.moved)
         if step.draft.waits:  # a mended change has been made on what the tree has
-            changes = [each for each in changes if not self._is_deleted(each)]
+            changes = [each for each in changes if not self._is_deleted(each, plan)]
             edited = [change for change in changes if change in step.draft.changes]
             changes = [self._without_edited_lines(each, tree) if each in edited else each for each in changes]
         applied = self._applied(tree, changes)

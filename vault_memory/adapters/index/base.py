@@ -52,7 +52,8 @@ class Stats:
 
 class MemoryRow(NamedTuple):
     """What the index knows of a typed memory. Times are seconds since 1970; `expires` is None for one that does not
-    expire. `until` is when it begins to be past: that, 0 for one that is superseded or archived, None for never."""
+    expire. `until` is when it begins to be past: that, 0 for one that is superseded or archived, None for never. `used`
+    is how often it was recalled, as far as its note says; `created` is 0 where a person wrote it and gave no time."""
 
     source: str
     memory_id: str
@@ -62,6 +63,7 @@ class MemoryRow(NamedTuple):
     created: float
     expires: float | None
     until: float | None
+    used: int
 
     def is_active(self, at: float) -> bool:
         """Whether it answers at a time."""
@@ -223,9 +225,12 @@ class Index(Protocol):
         """How many typed memories are not past at a time, in seconds since 1970."""
         ...
 
-    def memories_over(self, at: float, most: int, limit: int) -> list[MemoryRow]:
-        """Of more than `most` memories that are not past then those too many that matter least, of equally important
-        ones the oldest; at most `limit` of them. It takes as long as `most`, or no time where there are not so many."""
+    def memories_over(
+        self, at: float, most: int, limit: int, spare: int = 0, *, passing: bool = False
+    ) -> tuple[int, list[MemoryRow]]:
+        """How many more than `most` memories are not past then, at most `limit`; and so many of them and `spare` that
+        matter least, the least first: by importance, use, and age. `passing`: only such as have a time and that no
+        person has written. It takes as long as `most`, or no time where there are not so many."""
         ...
 
     def latest_memories(self, at: float, limit: int) -> list[MemoryRow]:

@@ -18,7 +18,8 @@ from vault_memory.core.notes import Document
 
 KIND = "memory"
 _FOUND = (
-    "SELECT source, memory_id, type, title, importance, created, expires, until FROM memories JOIN files USING(file_id)"
+    "SELECT source, memory_id, type, title, importance, created, expires, until, used"
+    " FROM memories JOIN files USING(file_id)"
 )
 _ACTIVE = "((until IS NULL OR until > 0) AND (until IS NULL OR until > ?))"
 """Not past at a time: the first half as the partial indexes have it, so that SQLite knows that they serve."""
@@ -39,10 +40,18 @@ def put(db: apsw.Connection, file_id: int, document: Document) -> None:
     is_past = path.parts[0] == ARCHIVE_DIR or memory.superseded_by is not None
     content = "" if is_past else "\n".join(chunk.text for chunk in document.chunks)
     drawn, topics = ([], []) if is_past else (sketch(content), topics_of(content))
-    row = (memory.id, memory.type, memory.skill_id or "", memory.importance, created or 0.0, expires)
+    row = (
+        memory.id,
+        memory.type,
+        memory.skill_id or "",
+        memory.importance,
+        created or 0.0,
+        expires,
+        memory.access_count,
+    )
     db.execute(
-        "INSERT INTO memories(file_id, memory_id, type, skill_id, importance, created, expires, until, sketch, topics)"
-        " VALUES(?,?,?,?,?,?,?,?,?,?)",
+        "INSERT INTO memories(file_id, memory_id, type, skill_id, importance, created, expires, used, until, sketch,"
+        " topics) VALUES(?,?,?,?,?,?,?,?,?,?,?)",
         (file_id, *row, 0.0 if is_past else expires, json.dumps(drawn), json.dumps(topics)),
     )
 
@@ -65,14 +74,19 @@ def count_active(db: apsw.Connection, at: float) -> int:
     return int(value(db, f"SELECT count(*) FROM memories WHERE {_ACTIVE}", (at,)))
 
 
-def over(db: apsw.Connection, at: float, most: int, limit: int) -> list[MemoryRow]:
+def over(
+    db: apsw.Connection, at: float, most: int, limit: int, spare: int, passing: bool
+) -> tuple[int, list[MemoryRow]]:
     """See `Index.memories_over`."""
     if int(value(db, "SELECT value FROM meta WHERE key = 'memories'")) <= most:
-        return []  # with the past ones, whose number need not be known
+        return 0, []  # with the past ones, whose number need not be known
     counted = f"SELECT count(*) FROM (SELECT 1 FROM memories WHERE {_ACTIVE} LIMIT ?)"
     too_many = int(value(db, counted, (at, most + limit))) - most
-    sql = f"{_FOUND} WHERE {_ACTIVE} ORDER BY importance, created, source LIMIT ?"
-    return [MemoryRow(*row) for row in rows(db, sql, (at, too_many))] if too_many > 0 else []
+    if too_many <= 0:
+        return 0, []
+    only = " AND expires IS NOT NULL AND created > 0" if passing else ""
+    sql = f"{_FOUND} WHERE {_ACTIVE}{only} ORDER BY importance, used, created, source LIMIT ?"
+    return too_many, [MemoryRow(*row) for row in rows(db, sql, (at, too_many + spare))]
 
 
 def latest(db: apsw.Connection, at: float, limit: int) -> list[MemoryRow]:

@@ -16,11 +16,11 @@ CREATE TABLE files(
 CREATE TABLE memories(
   file_id INTEGER PRIMARY KEY REFERENCES files ON DELETE CASCADE, memory_id TEXT NOT NULL, type TEXT NOT NULL,
   skill_id TEXT NOT NULL, importance REAL NOT NULL, created REAL NOT NULL, expires REAL, until REAL,
-  sketch TEXT NOT NULL, topics TEXT NOT NULL);
+  used INTEGER NOT NULL,   sketch TEXT NOT NULL, topics TEXT NOT NULL);
 INSERT INTO meta VALUES('memories', 0);
 CREATE INDEX memories_id ON memories(memory_id);
 CREATE INDEX memories_until ON memories(until);
-CREATE INDEX memories_least ON memories(importance, created) WHERE until IS NULL OR until > 0;
+CREATE INDEX memories_least ON memories(importance, used, created) WHERE until IS NULL OR until > 0;
 CREATE INDEX memories_latest ON memories(created) WHERE until IS NULL OR until > 0;
 -- The numbers of each memory's sketch, by which similar ones are found, and those of what it is about.
 CREATE TABLE sketches(number INTEGER NOT NULL, file_id INTEGER NOT NULL, PRIMARY KEY(number, file_id)) WITHOUT ROWID;

@@ -302,9 +302,11 @@ class SqliteIndex:
         with self._open() as db:
             return memories.count_active(db, at)
 
-    def memories_over(self, at: float, most: int, limit: int) -> list[MemoryRow]:
+    def memories_over(
+        self, at: float, most: int, limit: int, spare: int = 0, *, passing: bool = False
+    ) -> tuple[int, list[MemoryRow]]:
         with self._open() as db:
-            return memories.over(db, at, most, limit)
+            return memories.over(db, at, most, limit, spare, passing)
 
     def latest_memories(self, at: float, limit: int) -> list[MemoryRow]:
         with self._open() as db:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Any, Generic, TypeVar
@@ -15,11 +15,12 @@ from vault_memory.core.buddy.records import TIMESTAMP, digest, id_time, millisec
 from vault_memory.core.graph import NewEntity, NewRelation
 from vault_memory.core.memories import Memory
 from vault_memory.core.mistakes import Mistake
-from vault_memory.core.reading import without_surrogates
+from vault_memory.core.reading import plain_text, without_surrogates
 from vault_memory.core.text import one_line
 from vault_memory.errors import UsageError
 
 MAX_TITLE_CHARS = 500
+_TAGS_REMARK = "tags are written as Obsidian has them: without # and blanks, each once"
 _ID = re.compile(r"[A-Za-z][A-Za-z0-9]{0,19}_\d{1,15}_[A-Za-z0-9]{1,40}")
 _FIRST_MS, _LAST_MS = 100_000_000_000, 253_370_764_800_000
 """1973 and the year 9999: a smaller number is seconds."""
@@ -51,7 +52,8 @@ def memory_of(record: Any, now: datetime, zone: tzinfo, *, id_is_free: bool = Tr
     if len(title) > MAX_TITLE_CHARS:
         entry.remark(f"a title of more than {MAX_TITLE_CHARS} characters is cut")
     if made.tags != tuple(entry.texts("tags")):
-        entry.remark("tags are written as Obsidian has them: without # and blanks, each once")
+        entry.remark(_TAGS_REMARK)
+    entry.compare([content.strip() and content, entry.text("title")], [made.content, title])
     made = replace(
         made,
         title=(title or one_line(made.content.split("\n", 1)[0]))[:MAX_TITLE_CHARS],
@@ -66,7 +68,7 @@ def content_of(record: Any) -> str:
         entry = _Record(record, set())
     except UsageError:
         return ""
-    return (entry.text("content").replace("\r\n", "\n").strip()) or one_line(entry.text("title"))
+    return plain_text(entry.text("content")) or one_line(entry.text("title"))
 
 
 def time_of(record: Any) -> int:
@@ -94,6 +96,9 @@ def entity_of(record: Any, now: datetime, zone: tzinfo, *, id_is_free: bool = Tr
         id=entry.kept_id(is_free=id_is_free),
         created_at=at.moment,
     )
+    entry.compare([entry.text("name"), *entry.texts("observations")], [made.name, *made.observations])
+    if made.tags != tuple(entry.texts("tags")):
+        entry.remark(_TAGS_REMARK)
     return Read(made, entry.remarks())
 
 
@@ -114,6 +119,8 @@ def relation_of(record: Any, now: datetime, zone: tzinfo, *, id_is_free: bool = 
         id=entry.kept_id(is_free=id_is_free),
         created_at=at.moment,
     )
+    given = [entry.text("from"), entry.text("to"), ": ".join(filter(None, described))]
+    entry.compare(given, [made.from_name, made.to_name, made.description])
     return Read(made, entry.remarks())
 
 
@@ -134,6 +141,7 @@ def mistake_of(record: Any, now: datetime, zone: tzinfo, *, id_is_free: bool = T
         prevention_method=entry.text("preventionMethod"),
         related_rule=one_line(entry.text("relatedRule")) or None,
     )
+    entry.compare(map(entry.text, sorted(texts | {"action"})), made.texts.values())
     return Read(replace(made, metadata=at.property_for(mistake_id)), entry.remarks())
 
 
@@ -172,6 +180,11 @@ class _Record:
         others = (str(key) for key in self.stored if key not in self.known)
         left_out = (f"the field {one_line(key)[:40]}, which is left out" for key in others)
         return tuple(dict.fromkeys([*self._remarks, *left_out]))
+
+    def compare(self, given: Iterable[str], kept: Iterable[str]) -> None:
+        """Remark on texts of the record that are not kept to the letter."""
+        if not set(filter(None, given)) <= {*kept}:
+            self.remark("texts are kept without blanks around them and control characters; their lines end with \\n")
 
     def get(self, name: str) -> Any:
         return self.stored.get(name)
@@ -224,6 +237,8 @@ class _Record:
         ms = _milliseconds(self.get(name), self.get("id"))
         if ms is None:
             self.remark(f"without a time ({name}) it counts as made now")
+        elif ms != self.get(name):
+            self.remark(f"{name} is written in whole milliseconds, that of the id if there is none")
         told = int(now.timestamp()) * 1000 if ms is None else ms
         moment = (datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=told)).astimezone(zone)
         return _Time(told, moment, ms is not None)

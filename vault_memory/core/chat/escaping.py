@@ -12,6 +12,7 @@ from collections.abc import Iterator
 
 from vault_memory.core.chat.plain_view import ANGLES, CODE, CODE_SIGNS, COLONS, PLAIN, PLAIN_HAN, SQUARES, PlainView
 from vault_memory.core.reading import show_controls
+from vault_memory.core.text import lazily
 
 TAGS = (
     *("user-profile", "relevant-memories", "recent-activity", "active-skill", "conversation-history", "user-request"),
@@ -101,7 +102,7 @@ _TO_END = r"(?:[\s/=][^<>\n]{0,200})?>"
 _IS_HTML = rf"(?:{'|'.join(_HTML)})[\s/>]|(?:audio|img|video)\s+[a-z]|(?<=/)(?:audio|video)>"
 _LETTER = r"(?:\w|[\u0900-\u109f\u1780-\u17ff])"
 """Scripts of India and its neighbours write vowels with signs."""
-_MARK = re.compile(
+_MARK = lazily(
     rf"<(?={_BEFORE}(?:\||(?:{_names(_ANGLED)})(?![\w-])|(?:unused|special|reserved)(?:[-_]?token)?[-_]?\d))"
     rf"|<(?={_AROUND}(?:{_names(_ANGLED)})(?![\w-])[^<>\n]{{0,200}}>)"
     # a known name with an attribute, or any with bars, whatever stands before it; `x <= result > 3` is code
@@ -125,11 +126,11 @@ _MARK = re.compile(
     rf"|\](?={_BEFORE}(?:~b\]|~!b\[))|\[(?={_BEFORE}e~\[)",
     re.IGNORECASE,
 )
-_PLAIN_BRACKET = re.compile(r"[<>\[\]]")
+_PLAIN_BRACKET = lazily(r"[<>\[\]]")
 """A mark is looked for at these alone: most of its alternatives are tried at each place."""
-_ANGLED_TEXT = re.compile(r"<(?=([^<>]{1,80})>)")
-_SQUARED_TEXT = re.compile(r"\[(?=([^\[\]]{1,80})\])")
-_SIGNS = re.compile(r"[\W_]+")
+_ANGLED_TEXT = lazily(r"<(?=([^<>]{1,80})>)")
+_SQUARED_TEXT = lazily(r"\[(?=([^\[\]]{1,80})\])")
+_SIGNS = lazily(r"[\W_]+")
 _ANGLED_LETTERS = frozenset(_SIGNS.sub("", name) for name in _ANGLED if len(name) > 2)
 _SQUARED_LETTERS = frozenset(_SIGNS.sub("", name).upper() for name in _CAPITALS)
 _HAN_SPEAKERS = (
@@ -158,26 +159,26 @@ _LINE_SPEAKER = (
 )
 _CALLED = ("USER", "ASSISTANT", "SYSTEM", "HUMAN")
 """Speakers in capitals, also within a line, but not in `$USER:$GROUP`."""
-_BEGINS_LIKE_A_TURN = re.compile(_LINE_SPEAKER, re.IGNORECASE | re.MULTILINE)
-_SPEAKER = re.compile(
+_BEGINS_LIKE_A_TURN = lazily(_LINE_SPEAKER, re.IGNORECASE | re.MULTILINE)
+_SPEAKER = lazily(
     rf"{_LINE_SPEAKER}|(?<=[\s.!?>。])(?-i:{'|'.join(_CALLED)})[ \t]?:(?=\s|$)", re.IGNORECASE | re.MULTILINE
 )
-_OBEYED = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f]")
-_LINE_END = re.compile(r"\r\n?|[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
-_HIDDEN_LETTERS = re.compile(  # but for flags
+_OBEYED = lazily(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f]")
+_LINE_END = lazily(r"\r\n?|[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
+_HIDDEN_LETTERS = lazily(  # but for flags
     r"[\U000e0000-\U000e007f](?<![\U0001f3f4\U000e0000-\U000e007f].)[\U000e0000-\U000e007f]*"
 )
-_BRACKET = re.compile(f"[{re.escape(ANGLES + SQUARES)}]")
-_COLON = re.compile(f"[{COLONS}]")
-_QUOTED_BRACKET = re.compile(r"=(?:3[AaCc]|5[BbDd])")
-_CODE_SIGN = re.compile(f"[{re.escape(CODE_SIGNS)}]")
-_CODE_HEAD = re.compile(f"[{re.escape(CODE_SIGNS)}][^\\s{PLAIN_HAN}，。、]{{2,40}}")
+_BRACKET = lazily(f"[{re.escape(ANGLES + SQUARES)}]")
+_COLON = lazily(f"[{COLONS}]")
+_QUOTED_BRACKET = lazily(r"=(?:3[AaCc]|5[BbDd])")
+_CODE_SIGN = lazily(f"[{re.escape(CODE_SIGNS)}]")
+_CODE_HEAD = lazily(f"[{re.escape(CODE_SIGNS)}][^\\s{PLAIN_HAN}，。、]{{2,40}}")
 # The beginning of a line as far as its colon, and a word before a colon, if a speaker may be named in it.
-_HEAD = re.compile(
+_HEAD = lazily(
     rf"\n(?:[^\n{COLONS}{PLAIN_HAN}]|(?<=[0-9])[{COLONS}](?=[0-9]))*+"
     rf"(?:[{''.join(name[0] for name in _HAN_SPEAKERS)}][^\n{COLONS}]{{0,40}})?[{COLONS}]"
 )
-_WORD_END = re.compile(rf"[^\s0-9{COLONS}{PLAIN_HAN}][ \t]?[{COLONS}](?=\s|$)")
+_WORD_END = lazily(rf"[^\s0-9{COLONS}{PLAIN_HAN}][ \t]?[{COLONS}](?=\s|$)")
 _MAX_WORD = 40
 """Characters before a colon that are looked at: a name, and what hides in it."""
 _TITLE_SIGNS = "\u2039\u2329\u3008\u27e8\u276e\ufe3f"

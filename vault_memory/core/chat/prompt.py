@@ -13,7 +13,7 @@ from typing import Literal, get_args
 
 from vault_memory.core.chat.escaping import escape_line
 from vault_memory.core.profile import LOCALES, labels_for, language_name, language_tag
-from vault_memory.core.text import OTHER
+from vault_memory.core.text import OTHER, lazily
 
 Name = Literal[
     "soul",
@@ -68,10 +68,10 @@ _CLOSING = (
     "请根据以上信息，使用简体中文回应学员的请求。如果学员有偏好设置，请优先遵循。",
     "Using the above, answer the user's request{}. Where the user has preferences, follow them first.",
 )
-_CJK = re.compile(r"[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef\U00020000-\U0003ffff]")
+_CJK = lazily(r"[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef\U00020000-\U0003ffff]")
 _INJECTED_NAMES = "|".join([MEMORY_TAG, *(name for name in ORDER if name not in (*_UNTAGGED, "user-request"))])
-_INJECTED_TAG = re.compile(rf"<({_INJECTED_NAMES})(?: name=\"[^\"\n]*\")?>(?=\n)")
-_SPACE = re.compile(r"\s*")
+_INJECTED_TAG = lazily(rf"<({_INJECTED_NAMES})(?: name=\"[^\"\n]*\")?>(?=\n)")
+_SPACE = lazily(r"\s*")
 
 
 @dataclass(frozen=True)
@@ -116,7 +116,7 @@ def _quarter_tokens(text: str) -> int:
 
 
 _WORD = r"[^\W\d_\u3040-\u30ff\u3400-\u9fff]{2,18}"
-_LANGUAGE = re.compile(
+_LANGUAGE = lazily(
     r"(?=.{2,28}\Z)(?:[A-Za-z]{2,3}(?:[-_][A-Za-z0-9]{2,8}){1,3}"
     rf"|{_WORD}(?:[ -]{_WORD})?(?: ?[(（]{_WORD}(?: {_WORD})?[)）])?"
     r"|[\u3040-\u30ff\u3400-\u9fff]{1,6}[文語语話话](?: ?[(（][\u3400-\u9fff]{1,4}[)）])?)"

@@ -10,6 +10,7 @@ from typing import Any
 from vault_memory.core.chat import read_messages, without_injected
 from vault_memory.core.extraction import llm, load_lexicon, takes_back_the_last
 from vault_memory.core.memorable import Forget, to_forget
+from vault_memory.core.text import lazily
 from vault_memory.errors import UsageError
 
 MAX_TURNS = 200
@@ -17,8 +18,8 @@ MAX_TURNS = 200
 MAX_WORDS_CHARS = 20_000
 """So much of a message is looked at."""
 
-_REQUEST = re.compile(r"<user-request>\n(.*)\n</user-request>", re.DOTALL)
-_FROM_MEMORY = re.compile(
+_REQUEST = lazily(r"<user-request>\n(.*)\n</user-request>", re.DOTALL)
+_FROM_MEMORY = lazily(
     r"^[ \t]*(?:\[[\w./ -]{1,200}\.(?:md|jsonl):\d+(?:-\d+)?(?:@[0-9a-f]{8})?\]"  # a recalled passage
     r"|(?:[-*] )?\d\d:\d\d(?::\d\d)?(?:Z|[+-]\d\d:?\d\d)?[ \t]|[-*] (?:請求|请求|Request)[：:]"  # lines of logs
     r"|\d{4}-\d\d-\d\d[T ]\d\d:\d\d"

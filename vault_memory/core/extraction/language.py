@@ -28,7 +28,7 @@ def reply_language(clause: Clause, message: Message, lexicon: Lexicon) -> Iterat
         return  # «the label in Japanese but the tooltip in English»
     if not of_reply and words("people.spoken.known").search(text):
         return
-    named = _named(text, lexicon)
+    named = [each for each in _named(text, lexicon) if not is_only_liked(text, each[0], lexicon)]
     if not (of_reply or clause.likes):
         lasting = words("words.wish.standing").sub("", text)
         if any(_names_more(lasting.replace(text[start:end], ""), lexicon) for start, end, _ in named):
@@ -44,6 +44,21 @@ def reply_language(clause: Clause, message: Message, lexicon: Lexicon) -> Iterat
             continue
         yield Signal("language", "set", chinese_of(message.written) if tag == "zh" else tag, strength)
         return
+
+
+_LIKED = r"(?<!比较)(?<!更){people.spoken.liked} ?(?:{people.language} ?(?:and|or|&|[,、和跟与]) ?)*$"
+_LIKED_BEHIND = r" ?(?:,? ?我[^,]{0,6}?{people.spoken.liked}$|{people.spoken.favourite})"
+
+
+def is_only_liked(text: str, start: int, lexicon: Lexicon) -> bool:
+    """Whether the language named at an offset of a folded clause is what somebody likes, not what the replies are to be
+    in: «I love Italian», 法文我很喜欢."""
+    end = max((stop for at, stop, _ in _named(text, lexicon) if at == start), default=start)
+    if lexicon.shape("[ 的]*{people.spoken.reply}").match(text, end):
+        return False  # «I like English answers»
+    is_compared = lexicon.words("people.spoken.better").search(text[end:])
+    is_liked = lexicon.shape(_LIKED).search(text[:start]) and not is_compared
+    return bool(is_liked or lexicon.shape(_LIKED_BEHIND).match(text, end))
 
 
 def _names_more(rest: str, lexicon: Lexicon) -> bool:

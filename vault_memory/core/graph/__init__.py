@@ -25,13 +25,16 @@ if TYPE_CHECKING:
     from vault_memory.core.graph.note import (
         OBSERVATIONS,
         RELATIONS,
+        are_two,
         decode,
+        described,
         encode,
         observation_item,
         relation_item,
         with_additions,
-        with_description,
+        with_descriptions,
         with_properties,
+        without_twins,
     )
 
 __all__ = [
@@ -48,7 +51,9 @@ __all__ = [
     "NewRelation",
     "Part",
     "Relation",
+    "are_two",
     "decode",
+    "described",
     "disk_key",
     "drawing",
     "encode",
@@ -58,8 +63,9 @@ __all__ = [
     "observation_item",
     "relation_item",
     "with_additions",
-    "with_description",
+    "with_descriptions",
     "with_properties",
+    "without_twins",
 ]
 
 __getattr__ = lazy_exports(
@@ -79,6 +85,7 @@ __getattr__ = lazy_exports(
         "Part": "graph",
         "Relation": "entity",
         "decode": "note",
+        "described": "note",
         "disk_key": "names",
         "encode": "note",
         "file_stem": "names",
@@ -87,7 +94,9 @@ __getattr__ = lazy_exports(
         "observation_item": "note",
         "relation_item": "note",
         "with_additions": "note",
-        "with_description": "note",
+        "with_descriptions": "note",
         "with_properties": "note",
+        "are_two": "note",
+        "without_twins": "note",
     },
 )

@@ -10,8 +10,8 @@ from functools import cached_property
 from typing import Any
 
 from vault_memory.core.graph.names import checked_name, name_key, spaced
-from vault_memory.core.reading import without_surrogates
-from vault_memory.core.text import fold
+from vault_memory.core.reading import plain_text, without_surrogates
+from vault_memory.core.text import tokens
 from vault_memory.errors import TooLarge, UsageError
 
 FOLDER = "entities"
@@ -83,12 +83,12 @@ class Entity:
     @cached_property
     def searched(self) -> str:
         """All that a search looks through, folded."""
-        return fold("\n".join((self.name, *self.other_names, *self.tags, *self.observations)))
+        return tokens.fold("\n".join((self.name, *self.other_names, *self.tags, *self.observations)))
 
     @cached_property
     def folded(self) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
         """Name, other names and tags as a search compares them."""
-        return fold(self.name), tuple(map(fold, self.other_names)), tuple(map(fold, self.tags))
+        return tokens.fold(self.name), tuple(map(tokens.fold, self.other_names)), tuple(map(tokens.fold, self.tags))
 
     @property
     def is_stub(self) -> bool:
@@ -223,12 +223,11 @@ def _checked_text(what: str, text: str) -> str:
         raise UsageError(f"{what} is a text, not {str(text)[:60]!r}")
     if len(text) > MAX_TEXT_CHARS:
         raise TooLarge(f"{what} has at most {MAX_TEXT_CHARS:,} characters, not {len(text):,}: make it a note")
-    found = str(without_surrogates(text)).replace("\r\n", "\n").replace("\r", "\n").replace("\0", "")
-    return "\n".join(line.rstrip() for line in found.strip().split("\n"))
+    return "\n".join(line.rstrip() for line in plain_text(text).split("\n"))
 
 
 def _tag(tag: str) -> str:
-    return "-".join(str(without_surrogates(tag)).lstrip("#").split())[:MAX_TAG_CHARS]
+    return "-".join(plain_text(tag).lstrip("#").split())[:MAX_TAG_CHARS]
 
 
 def _checked_id(given: str) -> str:

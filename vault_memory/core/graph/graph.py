@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from vault_memory.core.graph.entity import Entity, Line, Relation
 from vault_memory.core.graph.names import name_key, spaced
-from vault_memory.core.text import fold
+from vault_memory.core.text import tokens
 
 if TYPE_CHECKING:
     from networkx import Graph as Undirected
@@ -51,12 +51,11 @@ class Graph:
 
     @cached_property
     def _named(self) -> dict[str, Entity]:
-        """Whom a name means: the entity of that name, else of that file, else one that is called so otherwise."""
+        """Whom a name means: the entity of that name, else one that is called so otherwise, else the one of that id.
+        The file's name does not count: it was made safe, and may be the true name of another."""
         found: dict[str, Entity] = {}
         for each in self._by_age:
             found.setdefault(each.keys[0], each)
-        for each in self._by_age:
-            found.setdefault(each.keys[1], each)
         for each in self._by_age:
             for key in each.keys[2]:
                 found.setdefault(key, each)
@@ -79,7 +78,7 @@ class Graph:
         return sorted(self.entities, key=lambda each: (each.created_at is None, _seconds(each), each.source))
 
     def find(self, name: str) -> Entity | None:
-        """The entity that is called so: by its name, alias, former name, file or id."""
+        """The entity that is called so: by its name, alias, former name or id."""
         return self._named.get(name_key(name))
 
     def linked(self, line: Line) -> Entity | None:
@@ -172,7 +171,7 @@ class Graph:
     def search(self, query: str) -> list[Entity]:
         """The entities with the query in a name, tag or observation, whatever its case, width and Chinese script; those
         that have it in their name first. Then those that have all its words, in any order. None is left out."""
-        wanted = fold(query).strip()
+        wanted = tokens.fold(query).strip()
         words = wanted.split()
         found = []
         for place, text in enumerate(self._texts):  # the entities are in the order of their names

@@ -97,7 +97,8 @@ def _plain(text: str) -> str:
 
 
 def _is_kept(stem: str) -> bool:
-    """Whether a file of this name is watched, indexed and committed, on every system."""
+    """Whether a file of this name is watched, indexed and committed, on every system, and links lead to it."""
     path = PurePosixPath(layout.MEMORY_DIR, "user", "entities", f"{stem}.md")
     is_hidden = layout.is_temporary(path.name) or layout.is_private(path) or layout.is_for_programs(path)
-    return bool(stem) and not is_hidden and not layout.is_device(stem) and not layout.is_misplaced(path)
+    is_linked = not stem.lower().endswith(".md")  # a link to `README.md` leads to the note `README`
+    return bool(stem) and is_linked and not is_hidden and not layout.is_device(stem) and not layout.is_misplaced(path)

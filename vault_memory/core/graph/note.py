@@ -7,6 +7,7 @@ bullet of the relations that has one of the types is a relation; any other link 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -75,7 +76,7 @@ def decode(text: str, source: str) -> Entity:
     is_own = bool(named) and is_stem_of(stem, named)
     name = named if is_own else stem
     aliases = _names(meta.get("aliases", meta.get("alias")))
-    others = dict.fromkeys([*aliases, *([] if is_own else [stem]), *([named] if named else []), stem])
+    others = dict.fromkeys([*aliases, *([named] if named else [])])
     kind = meta.get("type")
     if kind not in (None, "", *TYPES):
         problems.append(f"type: {str(kind)[:40]!r} is not one of {', '.join(TYPES)}")
@@ -84,7 +85,8 @@ def decode(text: str, source: str) -> Entity:
     if made and at is None:
         problems.append(f"created_at: {str(made)[:40]!r} is not a time")
 
-    lines = _lines(parsed.body)
+    marks = note.conflict_marks(parsed.body)
+    lines = ["" if at in marks else line for at, line in enumerate(_lines(parsed.body), 1)]
     items, rest = _outline(lines)
     observations = [_read(item.text) for item in items if item.section == OBSERVATIONS]
     found: list[Line] = []
@@ -147,15 +149,22 @@ def relation_item(new: NewRelation, link: str, relation_id: str, at: datetime) -
     return f"{new.type} {link}{why} %%{relation_id} {when}%%"
 
 
-def with_description(text: str, line: Line, description: str) -> str:
-    """The note with a description for a relation that has none."""
-    body = note.parse(text).body
-    lines = _lines(body, keep_ends=True)
-    bullet = "".join(lines[line.first : line.end])
+def described(bullet: str, description: str) -> str:
+    """The text of a relation that has no description with one."""
     comment = _COMMENT.search(bullet)
     at = comment.start() if comment else len(bullet.rstrip())
-    made = bullet[:at].rstrip() + f" — {_written(description)}" + (" " if comment else "") + bullet[at:]
-    return text[: len(text) - len(body)] + "".join([*lines[: line.first], made, *lines[line.end :]])
+    return bullet[:at].rstrip() + f" — {_written(description)}" + (" " if comment else "") + bullet[at:]
+
+
+def with_descriptions(text: str, descriptions: Mapping[Line, str]) -> str:
+    """The note with descriptions for relations that have none."""
+    if not descriptions:
+        return text
+    body = note.parse(text).body
+    lines = _lines(body, keep_ends=True)
+    for line in sorted(descriptions, key=lambda each: -each.first):
+        lines[line.first : line.end] = [described("".join(lines[line.first : line.end]), descriptions[line])]
+    return text[: len(text) - len(body)] + "".join(lines)
 
 
 def with_properties(text: str, changes: Mapping[str, Any]) -> str:
@@ -182,6 +191,36 @@ def with_additions(text: str, section: str, items: Sequence[str]) -> str:
     while last > first and not lines[last - 1].strip():
         last -= 1
     return head + "".join([*lines[:last], *new, *lines[last:]])
+
+
+def are_two(one: str, other: str) -> bool:
+    """Whether two notes in one file are of two entities: `a/b` and `a-b` have the same safe name."""
+    names = [note.parse(text).meta.get("name") for text in (one, other)]
+    return all(isinstance(name, str) for name in names) and len({name_key(str(name)) for name in names}) == 2
+
+
+def without_twins(text: str, *sides: str) -> str:
+    """The note, merged of several, with each observation and relation as often as the side has it that has it more
+    often: two that say the same are one, whenever each was made. The first ones stay."""
+    most = Counter[object]()
+    for side in sides:
+        most |= Counter(key for _, key in _told(side))
+    told = Counter[object]()
+    lines = _lines(text, keep_ends=True)
+    above = len(lines) - len(_lines(note.parse(text).body))
+    for item, key in _told(text):
+        told[key] += 1
+        if told[key] > most[key] > 0:  # what stands in neither side is nobody's twin
+            lines[above + item.first : above + item.end] = [""] * (item.end - item.first)
+    return "".join(lines)
+
+
+def _told(text: str) -> Iterator[tuple[_Item, object]]:
+    """The bullets of a note's two sections, and what each says."""
+    items, _ = _outline(_lines(note.parse(text).body))
+    for item in items:
+        line = _relation(item) if item.section == RELATIONS else None
+        yield item, (line.type, line.key, line.description) if line else (item.section, name_key(_read(item.text)))
 
 
 def _relation(item: _Item) -> Line | None:

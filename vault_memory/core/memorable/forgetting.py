@@ -1,79 +1,181 @@
-"""What a person asks to be forgotten of what was said: «forget that I like coffee», 忘掉我喜歡咖啡這件事."""
+"""What a person asks to be forgotten of what was said: «forget that I like coffee», 把我喜歡咖啡的事忘了.
+
+A request names what is meant as something told, known or remembered («what I told you about my dog», 關於芒果的記憶),
+or says it of the person again («that I like tea»), or is all that the message says («forget about my guitar lessons»).
+To drop a subject and go on with another is none. The words are data (`lexicon/memorable.toml`, `[forget]`).
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
-from vault_memory.core.extraction import Clause, Lexicon, load_lexicon, read_turn
+from vault_memory.core.extraction import Clause, HeardTurn, Lexicon, load_lexicon, read_turn
 from vault_memory.core.memorable.kinds import opening
-from vault_memory.core.text import fold, is_carried, lazily, tokens
+from vault_memory.core.memorable.saying import is_all_about, says_as_much
+from vault_memory.core.memorable.things import is_in_longer_name, is_named_in
+from vault_memory.core.memorable.wording import DO, LIVE, read_saying
+from vault_memory.core.text import fold, is_carried, lazily, same, tokens
 
-_FORGET = r"(?:{memorable.own.forget})"
-_ABOUT = r"(?:{memorable.own.forget_about})"
-_REST = r"(?:[\s,:~]|{memorable.own.forget_rest}|{subjects.matter.polite})*$"
-_THAT = r"(?: that| the fact that)? ?"
-_OWN = lazily(r"(?:i(?:'m|'ve)?|my|we|our)(?![a-z])|我|咱|俺")
-_LATIN = lazily(r"[a-z0-9]")
+_ASKS = r"(?:(?:{memorable.forget.asks}|{subjects.matter.polite})[ ,]*)*"
+_BEGINS = rf"^{_ASKS}(?:(?P<verb>{{memorable.forget.verbs}})|{{memorable.forget.deletes}})"
+_ENDS = (
+    rf"^{_ASKS}(?P<whole>把|将)?(?P<object>(?!别|不要|不准|千万|没).*?)(?<![别不没勿]){_ASKS}"
+    r"(?:(?P<verb>{memorable.forget.at_end})|{memorable.forget.deletes})(?:[ ,]|{memorable.forget.rest})*$"
+)
+_POLITE_QUESTION = r"^(?:{subjects.matter.polite}|[ ,])*{memorable.forget.asks}"
+_BEFORE = (
+    r"^(?:[\s,:~]|(?P<named>{memorable.forget.named})|(?P<spoken>{memorable.forget.about}|{memorable.forget.that}))"
+)
+_BEHIND = r"(?:(?P<named>{memorable.forget.named_behind})|(?P<spoken>{memorable.forget.spoken_behind}))$"
+_REST = r"(?:[\s,:~.!?]|{memorable.forget.rest}|{subjects.matter.polite})*$"
+_SAYS_NO_MORE = r"^(?:[\s,:~.!?]|{memorable.forget.rest}|{subjects.matter.polite}|{memorable.own.leads})*$"
+_ME = lazily(r"^me (?=[a-z]+ing )")
+_STATES = lazily(
+    r"^(?:(?:i|we)(?:'m|'ve|'d|'re)?(?![a-z])|(?:我|咱|俺)们?(?!们?的)"
+    r"|(?:my|our)(?= .*(?:is|are|has|have)\b)|我的(?=.*[叫是在有]))"
+)
+_OWN = lazily(r"^(?:(?:my|our|all (?:of )?my)(?![a-z]) ?|(?:我|咱)们?的)")
+_ARTICLE = lazily(r"^(?:(?:the|all|any)(?![a-z]) ?)+")
+_LATIN = lazily("[a-z0-9]")
+_HAN = lazily("[\u3400-\u9fff]")
 MIN_HAN_CHARS, MIN_LATIN_CHARS = 2, 3
 """Less says nothing of what is meant."""
+MAX_AROUND = 12
+"""Phrases and blanks that stand around what is to be forgotten."""
 
 
 @dataclass(frozen=True)
 class Forget:
-    """A request to forget: its `words`, folded; the `subject`, where it names only what was spoken about; and what it
-    says of the person itself (`matter`)."""
+    """A request to forget: `what` it names, folded, and in the person's `words`; whether that is a statement about the
+    person (`is_said`: «I like tea») or only a subject (coffee); `is_sure`: a memory is meant, and not only a subject
+    dropped."""
 
-    words: str
-    subject: str = ""
-    matter: str = ""
+    what: str
+    words: str = ""
+    is_said: bool = False
+    is_sure: bool = True
+
+    def fits(self, content: str) -> int:
+        """How well a memory with this content is what is to be forgotten: 2 if it says just that, 1 if it says that and
+        more, or is about it, 0 if it is something else."""
+        if self.is_said:
+            if same(content, self.what):
+                return 2
+            if is_in_longer_name(self.what, content):
+                return 0
+            asked = read_saying(self.what)
+            is_read = (asked is not None and asked.relation == LIVE) or (_states(self.what) and _states(content))
+            return says_as_much(content, self.what) or int(not is_read and is_carried(self.what, content))
+        if self.is_sure:
+            return int(is_named_in(self.what, content) and not is_in_longer_name(self.what, content))
+        return 2 if is_all_about(content, self.what) else 0
 
     def means(self, content: str) -> bool:
-        """Whether a memory with this content is to be forgotten: all of it stands in the request; or all of the
-        request's matter in it, and it denies no more and no less than that; or the subject."""
-        said = fold(content)
-        if said in self.words or (self.subject and _holds(said, self.subject)):
-            return True
-        return bool(self.matter) and is_carried(self.matter, content)
+        """Whether a memory with this content is to be forgotten."""
+        return self.fits(content) > 0
+
+
+class _Request(NamedTuple):
+    """What a clause asks to be forgotten, as it is written; `is_of_memory`: its verb alone says that it is about what
+    is remembered."""
+
+    object: str
+    is_of_memory: bool
 
 
 def asks_to_forget(clause: Clause, lexicon: Lexicon) -> bool:
     """Whether a clause asks that something said before be forgotten."""
-    rest = clause.text[opening(clause.text, lexicon) :]
-    return bool(lexicon.shape(_FORGET).match(rest)) and not clause.asks_to_know and not clause.is_hypothetical
+    request = _request(clause, lexicon)
+    if request is None or not request.object:
+        return request is not None and request.is_of_memory
+    return _read(request, lexicon, is_all=True) is not None
 
 
 def to_forget(user_msg: str, lexicon: Lexicon | None = None) -> list[Forget]:
     """What a message asks to be forgotten. Nothing of one that orders the system about."""
     lexicon = lexicon or load_lexicon()
-    if not lexicon.words("memorable.own.forget").search(fold(user_msg)):
+    if not lexicon.words("memorable.forget.near").search(fold(user_msg)):
         return []
     turn = read_turn(user_msg, "", {}, lexicon)
+    if turn is None:
+        return []
+    clauses = [each for each in turn.clauses if not lexicon.shape(_SAYS_NO_MORE).match(each.text)]
+    asked = {at: request for at, each in enumerate(clauses) if (request := _request(each, lexicon))}
+    pointed = {at - 1 for at in asked if at and not asked[at].object and at - 1 not in asked}
+    is_all = len(asked) + len(pointed) == len(clauses)
     found = []
-    for clause in turn.clauses if turn else ():
-        if asks_to_forget(clause, lexicon):
-            rest = clause.text[opening(clause.text, lexicon) :]
-            about = lexicon.shape(_ABOUT).match(rest)
-            subject = lexicon.shape(_REST).sub("", rest[about.end() :]).strip() if about else ""
-            least = MIN_LATIN_CHARS if _LATIN.search(subject) else MIN_HAN_CHARS
-            matter = (
-                "" if about else lexicon.shape(_REST).sub("", lexicon.shape(_FORGET + _THAT).sub("", rest, count=1))
-            )
-            found.append(Forget(clause.text, subject if len(subject) >= least else "", _of_a_person(matter)))
+    for at, request in asked.items():
+        if at - 1 in pointed:  # 我討厭香菜這件事，請忘掉
+            before = clauses[at - 1].text
+            request = _Request(before[opening(before, lexicon) :], is_of_memory=False)
+        if forget := _read(request, lexicon, is_all=is_all):
+            found.append(replace(forget, words=_as_written(forget.what, turn, clauses[max(at - 1, 0)].start)))
     return found
 
 
-def _of_a_person(matter: str) -> str:
-    """What is to be forgotten, if it is a statement about oneself in several words; else ""."""
-    is_own = _OWN.match(matter.strip())
-    return matter.strip() if is_own and len(tokens.query_terms(matter[is_own.end() :]).search_terms) > 1 else ""
+def _as_written(what: str, turn: HeardTurn, start: int) -> str:
+    """What is to be forgotten in the person's own characters, if it stands so in the message."""
+    at = turn.message.speech.find(what, start)
+    return turn.message.written[at : at + len(what)] if at >= 0 else what
 
 
-def _holds(text: str, words: str) -> bool:
-    """Whether words stand in a text; Latin ones whole."""
-    at = text.find(words)
-    while at >= 0:
-        around = text[at - 1 : at] + words[:1], words[-1:] + text[at + len(words) : at + len(words) + 1]
-        if not any(len(pair) == 2 and pair.isascii() and pair.isalnum() for pair in around):
-            return True
-        at = text.find(words, at + 1)
-    return False
+def _request(clause: Clause, lexicon: Lexicon) -> _Request | None:
+    text = clause.text[opening(clause.text, lexicon) :]
+    if clause.is_hypothetical or lexicon.words("memorable.forget.passing").search(text):
+        return None
+    if clause.asks_to_know and _HAN.search(text) and not lexicon.shape(_POLITE_QUESTION).match(text):
+        return None  # in English no question begins with a verb
+    if begun := lexicon.shape(_BEGINS).match(text):
+        return _Request(lexicon.shape(_REST).sub("", text[begun.end() :]).strip(), begun["verb"] is not None)
+    if ended := lexicon.shape(_ENDS).match(text):
+        is_of_memory = ended["verb"] is not None and ended["whole"] is not None
+        return _Request(ended["object"].strip(), is_of_memory)
+    return None
+
+
+def _read(request: _Request, lexicon: Lexicon, *, is_all: bool) -> Forget | None:
+    """What a request means; None if no memory can be meant. `is_all`: the message says nothing else."""
+    text, marks = request.object, set[str]()
+    for _ in range(MAX_AROUND):
+        around = lexicon.shape(_BEHIND).search(text) or lexicon.shape(_BEFORE).match(text)
+        if around is None:
+            break
+        marks |= {name for name, found in around.groupdict().items() if found}
+        text = text[: around.start()] + text[around.end() :]
+    text = _ME.sub("i ", text.strip())
+    states = _STATES.match(text)
+    if states and marks and _is_a_thing(text, text[states.end() :]):  # 關於我柴犬的事
+        return Forget(text[states.end() :].strip())
+    if states:
+        is_meant = request.is_of_memory or bool(marks)
+        return Forget(text, is_said=True) if is_meant and _says_enough(text, states.end()) else None
+    subject = _ARTICLE.sub("", _OWN.sub("", text)).strip()
+    if len(subject) < (MIN_LATIN_CHARS if _LATIN.search(subject) else MIN_HAN_CHARS):
+        return None
+    if "named" in marks:
+        elided = f"i {subject}" if _LATIN.match(subject) else f"我{subject}"  # 我說過喜歡茶那件事
+        return Forget(elided, is_said=True) if _states(elided) else Forget(subject)
+    is_dropped = is_all and (request.is_of_memory or "spoken" in marks)
+    return Forget(subject, is_sure=_OWN.match(text) is not None) if is_dropped else None
+
+
+def _says_enough(text: str, at: int) -> bool:
+    """Whether a statement, behind its «I», says something: 我喝酒, but not «I asked»."""
+    said = read_saying(text)
+    is_named = said is not None and (said.relation != DO or bool(said.thing.kinds))
+    return (
+        is_named or len(_HAN.findall(text[at:])) >= MIN_HAN_CHARS or len(tokens.query_terms(text[at:]).search_terms) > 1
+    )
+
+
+def _is_a_thing(text: str, named: str) -> bool:
+    """Whether a statement says nothing of a thing, and only names it."""
+    said = read_saying(text)
+    return said is not None and said.relation == DO and any(named.strip() in word for word in said.thing.words)
+
+
+def _states(text: str) -> bool:
+    """Whether a text says what its person has to do with a thing, in words that are known."""
+    said = read_saying(text)
+    return said is not None and said.relation != DO

@@ -9,7 +9,12 @@ from __future__ import annotations
 from typing import Literal
 
 from vault_memory.core.extraction import Clause, Lexicon, speaker
+from vault_memory.core.memorable.order import usual_order
+from vault_memory.core.memorable.saying import change_in
+from vault_memory.core.memorable.things import Thing
+from vault_memory.core.memorable.whole import is_whole
 from vault_memory.core.memorable.wording import DO, read_saying
+from vault_memory.core.memories import categories
 from vault_memory.core.text import lazily
 
 Kind = Literal["preference", "fact", "decision"]
@@ -62,16 +67,13 @@ def kind_of(clause: Clause, goes_on: bool, lexicon: Lexicon) -> Kind | None:
 
     `goes_on`: the clause before states one, and its subject carries over.
     """
-    text = clause.text
+    said, body = _body(clause, lexicon)
+    is_mine = _is_of_mine(body, lexicon)
 
     def says(name: str) -> bool:
-        return lexicon.words(f"memorable.{name}").search(text) is not None
+        return _says(clause, name, lexicon)
 
-    is_unreal = clause.is_hypothetical and not says("own.granted")
-    asks = clause.asks_to_know and not says("own.embedded")
-    body = text[opening(text, lexicon) :]
-    is_mine = _is_of_mine(body, lexicon)
-    if is_unreal or asks or clause.is_sarcastic or says("own.trouble") or _is_of_others(clause, body, is_mine, lexicon):
+    if not _is_told(clause, said, body, is_mine, lexicon):
         return None
     is_passing, was = says("own.passing"), says("own.past")
     if not was and not says("decision.small") and _states("decision", body, goes_on, lexicon):
@@ -87,6 +89,39 @@ def kind_of(clause: Clause, goes_on: bool, lexicon: Lexicon) -> Kind | None:
     if is_mine or _is_fact(body, goes_on, lexicon) or (opens and not clause.is_past and _is_statement(body, lexicon)):
         return "fact"
     return _of_life(body, lexicon) if clause.is_first_person and not clause.is_past else None
+
+
+def change_of(clause: Clause, lexicon: Lexicon) -> Kind | None:
+    """The kind of memories whose place a clause may take that is none itself: 我把本田賣了, «I no longer like wine»."""
+    said, body = _body(clause, lexicon)
+    is_told = _is_told(clause, said, body, False, lexicon) and not _says(clause, "own.passing", lexicon)
+    return change_in(said) if is_told and clause.is_first_person and not clause.is_once else None
+
+
+def _is_told(clause: Clause, said: str, body: str, is_mine: bool, lexicon: Lexicon) -> bool:
+    """Whether a clause tells something of its person, as it is."""
+    if body != said and speaker(body, lexicon) == "others":
+        return False
+    is_unreal = clause.is_hypothetical and not _says(clause, "own.granted", lexicon)
+    asks = clause.asks_to_know and not _says(clause, "own.embedded", lexicon)
+    is_odd = is_unreal or asks or clause.is_sarcastic or _says(clause, "own.trouble", lexicon)
+    return not is_odd and not _is_of_others(clause, said, is_mine, lexicon)
+
+
+def _says(clause: Clause, name: str, lexicon: Lexicon) -> bool:
+    return lexicon.words(f"memorable.{name}").search(clause.text) is not None
+
+
+def stands_alone(clause: Clause, lexicon: Lexicon) -> bool:
+    """Whether a clause that states something can be understood without the one before, or says that the next one is
+    its matter."""
+    return announces(clause.text, lexicon) or is_whole(_body(clause, lexicon)[1])
+
+
+def _body(clause: Clause, lexicon: Lexicon) -> tuple[str, str]:
+    """The clause without what opens it, as it is said and in the usual order of its words."""
+    said = clause.text[opening(clause.text, lexicon) :]
+    return said, usual_order(said)
 
 
 def announces(text: str, lexicon: Lexicon) -> bool:
@@ -146,10 +181,16 @@ def _of_life(body: str, lexicon: Lexicon) -> Kind | None:
     if said is None or said.subject != "me" or len(said.thing.words) > MAX_THING_WORDS:
         return None
     if said.relation == DO:
-        held = said.thing.kinds if said.is_new else frozenset[str]()
+        held = _kinds_of(said.thing) if said.is_new else frozenset[str]()
         return "fact" if held & _ACTIVITIES else "preference" if held & _DIET and not said.is_so else None
     is_alone = said.relation != "have" or len(said.thing.words) == 1
     return "fact" if is_alone and said.thing.kinds & _LIFE.get(said.relation, frozenset()) else None
+
+
+def _kinds_of(thing: Thing) -> frozenset[str]:
+    """The categories that a thing is of, or is itself: meat."""
+    names = thing.words[0] if len(thing.words) == 1 else ()
+    return thing.kinds.union(*(categories.load().meanings(name).named for name in names))
 
 
 def _states(kind: Kind, body: str, goes_on: bool, lexicon: Lexicon) -> bool:

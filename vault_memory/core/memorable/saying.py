@@ -7,16 +7,40 @@
 from __future__ import annotations
 
 import hashlib
+import re
+from dataclasses import dataclass
 from typing import Literal
 
-from vault_memory.core.memorable.wording import FAVOURITE, LIVE, Saying, read_saying, says_something
+from vault_memory.core.memorable.leaving import is_beside, left_behind
+from vault_memory.core.memorable.things import Thing
+from vault_memory.core.memorable.wording import (
+    DO,
+    FAVOURITE,
+    LIKE,
+    LIVE,
+    MAX_CHARS,
+    WORK,
+    Saying,
+    read_saying,
+    says_something,
+)
+from vault_memory.core.text import fold, lazily
 
 SINGLE = (LIVE, FAVOURITE)
 """What a person has one of: another one takes its place."""
-CHANGED = ("be", "work", "drive", "ride")
-"""The same, if the new one is said to be so from now on, and is a thing of the same kind."""
-GIVEN_UP = {"like", "do", "play"}
-"""Who gives up doing a thing no longer does it, and is not known for liking it."""
+CHANGED = ("be", WORK, "drive", "ride")
+"""The same, if the new one is said to be so from now on, and is a thing of the same kind; of work, any place."""
+MANY = {"family"}
+"""A person may be several of this kind."""
+GIVEN_UP = {"like", DO, "play"}
+"""Who gives up doing a thing no longer does it, and is not known for liking it; who takes it up no longer leaves it."""
+LEFT = frozenset((DO, "play", "learn", "use", "have", "drive", "ride", WORK, "be", LIVE, "decide"))
+"""What a person has to do with a thing until it is left behind."""
+_SUBJECTS = {
+    "me": lazily(r"我(?!们)|咱(?!们)|俺|(?<![a-z])(?:i|my|me)(?![a-z])"),
+    "us": lazily(r"[我咱]们|(?<![a-z])(?:we|our)(?![a-z])"),
+}
+_PART = re.compile(r"[,;。!?]")
 
 Verdict = Literal["same", "replaces", "other"]
 
@@ -24,23 +48,94 @@ Verdict = Literal["same", "replaces", "other"]
 def topics_of(content: str) -> list[int]:
     """The numbers by which an index finds memories that may say the same as a text, or the contrary; each below 2⁶³,
     so that SQLite takes it. None for a text that says nothing of its person."""
-    said = read_saying(content)
-    return [_number(f"{said.subject} {topic}") for topic in _topics(said)] if said else []
+    said = _read(content)
+    topics = [topic for each in said.statements for topic in _topics(each)]
+    topics += [topic for thing in said.left for topic in (*thing.names, f"{LIVE} ")]
+    return [_number(f"{subject} {topic}") for topic in dict.fromkeys(topics) for subject in said.subjects]
 
 
 def compared(new: str, old: str) -> Verdict:
     """Whether a new text says the `same` as an old one, `replaces` it (a change of mind, a move, the same and more), or
     something `other`."""
-    first, second = read_saying(new), read_saying(old)
-    if first is None or second is None or first.subject != second.subject:
+    said, second = _read(new), read_saying(old)
+    if second is None or second.subject not in said.subjects:
         return "other"
-    if first.relation == second.relation and first.relation in SINGLE and first.is_so and second.is_so:
-        return _in_its_place(first, second)
-    if not first.thing.is_same(second.thing):
-        return "replaces" if _has_changed(first, second) else "other"
-    if first.is_so == second.is_so:
-        return _said_again(first, second)
-    return "replaces" if _is_taken_back(first, second) else "other"
+    for at, each in enumerate(said.statements):
+        verdict = _verdict(each, second, is_beside=said.is_beside)
+        if verdict != "other" and (at == 0 or each.is_so != second.is_so):
+            return verdict
+    return "replaces" if any(_is_left(thing, second, said.leaves) for thing in said.left) else "other"
+
+
+def change_in(text: str) -> Literal["preference", "fact"] | None:
+    """Of what kind the memories are whose place a text may take, although it need be none itself: it says what is left
+    behind, what is so no longer, or what the favourite of a kind is. None for any other text."""
+    said = read_saying(text)
+    if said and (said.relation == FAVOURITE or (said.is_new and not said.is_so)):
+        return "preference" if said.relation in (FAVOURITE, LIKE) else "fact"
+    return "fact" if left_behind(text, is_new=False) else None
+
+
+def goes_on(text: str) -> bool:
+    """Whether a text says what is so from now on: 改開特斯拉."""
+    said = read_saying(text)
+    return said is not None and said.is_new and said.is_so
+
+
+def says_as_much(content: str, words: str) -> int:
+    """How well a text says what some words say of their person: 2 the same, 1 the same of a thing of which it says
+    more, 0 something else."""
+    if compared(words, content) == "same":
+        return 2
+    asked, said = read_saying(words), read_saying(content)
+    if asked is None or said is None:
+        return 0
+    is_like = (asked.subject, asked.relation, asked.is_so) == (said.subject, said.relation, said.is_so)
+    is_then = all(any(day in other for other in said.when) for day in asked.when)
+    is_it = asked.thing.is_beginning_of(said.thing) if asked.relation == LIVE else said.thing.is_kind_of(asked.thing)
+    return int(is_like and is_then and is_it)
+
+
+def is_all_about(content: str, subject: str) -> bool:
+    """Whether a thing is all that a text is about: coffee of «I love coffee», not of «I love coffee cups»."""
+    said, of = read_saying(content), read_saying(f"i like {subject}")
+    return said is not None and of is not None and said.thing.is_same(of.thing)
+
+
+@dataclass(frozen=True)
+class _Said:
+    """What a new text says, of whom (`subjects`: both, where it does not say): its `statements`, of which those behind
+    the first one count where they say the contrary of an old one; the things that are `left`, and which relations that
+    ends (`leaves`)."""
+
+    statements: tuple[Saying, ...] = ()
+    left: tuple[Thing, ...] = ()
+    leaves: frozenset[str] = LEFT
+    subjects: tuple[str, ...] = ()
+    is_beside: bool = False
+
+
+def _read(content: str) -> _Said:
+    if len(content) > MAX_CHARS:
+        return _Said()
+    first, folded = read_saying(content), fold(content)
+    behind = [said for part in _PART.split(folded)[1:] if (said := read_saying(part))]
+    left = left_behind(content, is_new=first is not None and first.is_new)
+    leaves = LEFT | {first.relation} if first else LEFT
+    statements = (*([first] if first else []), *behind)
+    own = [subject for subject, words in _SUBJECTS.items() if words.search(folded)] or [*_SUBJECTS]
+    subjects = tuple(dict.fromkeys([*own, *(each.subject for each in statements)]))
+    return _Said(statements, tuple(left), leaves, subjects, is_beside(content))
+
+
+def _verdict(new: Saying, old: Saying, *, is_beside: bool) -> Verdict:
+    if new.relation == old.relation and new.relation in SINGLE and new.is_so and old.is_so:
+        return _in_its_place(new, old)
+    if not new.thing.is_same(old.thing):
+        return "replaces" if not is_beside and _has_changed(new, old) else "other"
+    if new.is_so == old.is_so:
+        return _said_again(new, old)
+    return "replaces" if _is_taken_back(new, old) else "other"
 
 
 def _topics(said: Saying) -> list[str]:
@@ -63,10 +158,13 @@ def _in_its_place(new: Saying, old: Saying) -> Verdict:
 def _has_changed(new: Saying, old: Saying) -> bool:
     """Whether what was so is another thing now: «I drive a Tesla now»."""
     is_new = new.is_new and new.is_so and old.is_so and new.relation == old.relation and new.relation in CHANGED
-    is_of_kind = bool(new.thing.kinds & old.thing.kinds) or (
-        new.relation == "work" and new.thing.kinds == old.thing.kinds
-    )
-    return is_new and is_of_kind and not old.more
+    is_of_kind = new.relation == WORK or bool((new.thing.kinds & old.thing.kinds) - MANY)
+    return is_new and is_of_kind and not old.more and new.when == old.when
+
+
+def _is_left(thing: Thing, old: Saying, leaves: frozenset[str]) -> bool:
+    """Whether what a person has to do with a thing is over."""
+    return old.is_so and old.relation in leaves and thing.is_same(old.thing) and not says_something(old.more)
 
 
 def _said_again(new: Saying, old: Saying) -> Verdict:
@@ -81,8 +179,10 @@ def _is_taken_back(new: Saying, old: Saying) -> bool:
     """Whether the contrary of an old one is said, and nothing goes that is still so."""
     if says_something(old.more) or (new.when != old.when and (new.when or new.is_so)):
         return False  # «not on Mondays»
-    is_given_up = not new.is_so and new.is_new and {new.relation, old.relation} <= GIVEN_UP
-    return new.relation == old.relation or is_given_up
+    is_over = {new.relation, old.relation} <= GIVEN_UP or (new.relation == DO and old.relation in LEFT)
+    is_given_up = not new.is_so and new.is_new and is_over
+    is_taken_up = new.is_so and new.is_new and old.relation == DO and new.relation in GIVEN_UP
+    return new.relation == old.relation or is_given_up or is_taken_up
 
 
 def _number(topic: str) -> int:

@@ -8,9 +8,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from vault_memory.core.memories import categories
+from vault_memory.core.text import fold
 
 _WORD = re.compile(r"[a-z0-9~]+(?:[-'.+#][a-z0-9]+)*[+#]*|[\u3400-\u9fff]+|[^\W_]+|[-+/%<>=]+")
 _IS_TO = re.compile(r"^to [a-z]+")
+_PREPOSITIONS = frozenset(["about", "at", "by", "for", "from", "in", "of", "on", "since", "to", "with"])
+_NAME = re.compile(r"(?<![\w.])(?!I\b)[A-Z][\w'&-]+(?:(?: (?:of|the|de|del|la|and|&))* [A-Z][\w'&-]+)+")
 _GO = re.compile(r"^(?:[去来](?=[\u3400-\u9fff]{2})|going (?=[a-z]+ing\b))")
 MIN_GERUND_CHARS, MIN_PLURAL_CHARS = 6, 4
 
@@ -37,6 +40,37 @@ class Thing:
     def is_beginning_of(self, other: Thing) -> bool:
         """Whether the other is the same, or says more of it."""
         return _are_same(self.words, other.words[: len(self.words)])
+
+    def is_kind_of(self, other: Thing) -> bool:
+        """Whether it is the other, or one sort of it: in both languages the last word says what a thing is, so black
+        coffee for breakfast is coffee, and a coffee cake is none."""
+        behind = (at for at, word in enumerate(self.words) if at and word & _PREPOSITIONS)
+        core = self.words[: next(behind, None)]
+        return self.is_same(other) or _are_same(core[-len(other.words) :], other.words)
+
+
+def is_named_in(subject: str, text: str) -> bool:
+    """Whether a text names each word of a subject, in either language where a category has it."""
+    thing = read_thing(fold(subject), ())
+    folded = fold(text)
+    held = {name for _, _, names, _ in categories.load().named(folded) for name in names}
+    held |= {_one_form(word) for word in _WORD.findall(folded)}
+    return thing is not None and all(any(_is_held(name, held, folded) for name in names) for names in thing.words)
+
+
+def _is_held(name: str, held: set[str], text: str) -> bool:
+    return name in held or (not name.isascii() and name in text)
+
+
+def is_in_longer_name(words: str, text: str) -> bool:
+    """Whether a text has a name of several words of which these have some and not all: New York is not York. A name is
+    written with capitals, so of Chinese nothing is known."""
+    known = {_one_form(word) for word in _WORD.findall(fold(words))}
+    for name in _NAME.findall(text):
+        held = {_one_form(word) for word in _WORD.findall(fold(name))} - _PREPOSITIONS
+        if held & known and held - known:
+            return True
+    return False
 
 
 def read_thing(text: str, articles: Sequence[str]) -> Thing | None:

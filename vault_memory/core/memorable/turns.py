@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from itertools import groupby
+from itertools import groupby, takewhile
 
 from vault_memory.core.extraction import Clause, HeardTurn, Lexicon, load_lexicon, read_turn
 from vault_memory.core.memorable.forgetting import asks_to_forget
-from vault_memory.core.memorable.kinds import Kind, announces, kind_of, opening
+from vault_memory.core.memorable.kinds import Kind, announces, change_of, kind_of, opening, stands_alone
+from vault_memory.core.memorable.saying import goes_on
 from vault_memory.core.privacy import is_private, names_a_contact, redact, secrets
 from vault_memory.core.text import one_line
 
@@ -38,14 +39,19 @@ class Memorable:
     start: int
     end: int
     importance: float
+    is_only_a_change: bool = False
+    """It is worth a memory only in the place of one that it ends: 我把本田賣了."""
 
 
-def memorable(user_msg: str, assistant_msg: str = "", lexicon: Lexicon | None = None) -> list[Memorable]:
+def memorable(
+    user_msg: str, assistant_msg: str = "", lexicon: Lexicon | None = None, *, with_changes: bool = False
+) -> list[Memorable]:
     """What one turn says that is worth a memory, in the order of the message; each content once.
 
     `assistant_msg` is the reply before the message: context only, never a source. Pure and deterministic; the time is
     bounded for a message of any length. Nothing of a turn that asks not to be remembered or orders the system about;
-    of one that works on a text or plays a role, what is said beside that.
+    of one that works on a text or plays a role, what is said beside that. `with_changes`: with what is worth a memory
+    only where there is one that it ends.
     """
     lexicon = lexicon or load_lexicon()
     turn = read_turn(user_msg, assistant_msg, {}, lexicon)
@@ -61,7 +67,7 @@ def memorable(user_msg: str, assistant_msg: str = "", lexicon: Lexicon | None = 
             continue
         if any(start <= sentence[-1].end and sentence[0].start <= end for start, end in hidden):
             continue
-        for each in _of_sentence(sentence, user_msg, turn):
+        for each in _of_sentence(sentence, user_msg, turn, with_changes=with_changes):
             found.setdefault(each.content, each)
     return list(found.values())
 
@@ -102,12 +108,15 @@ def _with_what_it_quotes(clause: Clause, turn: HeardTurn) -> Clause:
     return replace(clause, text=f"{clause.text} {_QUOTED}", end=clause.end + len(written[:end].rstrip()))
 
 
-def _of_sentence(sentence: list[Clause], user_msg: str, turn: HeardTurn) -> Iterator[Memorable]:
+def _of_sentence(sentence: list[Clause], user_msg: str, turn: HeardTurn, *, with_changes: bool) -> Iterator[Memorable]:
     """What a sentence says; clauses of one kind that follow each other are one memory."""
     written = turn.message.written[sentence[0].start : sentence[-1].end]
     if _REDACTED in written or is_private(written) or names_a_contact(written) or redact(written).counts:
         return
-    for kind, first, last in _runs(sentence, turn.lexicon):
+    runs = [(*run, False) for run in _runs(sentence, turn.lexicon)]
+    if with_changes:
+        runs += [(*change, True) for change in _changes(sentence, runs, turn.lexicon)]
+    for kind, first, last, is_only_a_change in sorted(runs, key=lambda run: run[1].start):
         start = first.start + opening(first.text, turn.lexicon)
         at, until = turn.message.place(start), turn.message.place(last.end)
         quote = user_msg[at:until].rstrip()
@@ -115,7 +124,13 @@ def _of_sentence(sentence: list[Clause], user_msg: str, turn: HeardTurn) -> Iter
         if len(content) >= MIN_CONTENT_CHARS:
             importance = _importance(kind, turn.message.speech[start : last.end], turn.lexicon)
             yield Memorable(
-                kind=kind, content=content, quote=quote, start=at, end=at + len(quote), importance=importance
+                kind=kind,
+                content=content,
+                quote=quote,
+                start=at,
+                end=at + len(quote),
+                importance=importance,
+                is_only_a_change=is_only_a_change,
             )
 
 
@@ -125,15 +140,28 @@ def _runs(sentence: list[Clause], lexicon: Lexicon) -> Iterator[tuple[Kind, Clau
     is_announced = False  # its matter is still to come
     for clause in sentence:
         kind = kind_of(clause, run is not None, lexicon)
-        if run and (kind == run[0] or (is_announced and not clause.asks_to_know) or _continues(clause, kind, lexicon)):
+        is_alone = kind is not None and stands_alone(clause, lexicon)
+        is_next = kind == run[0] or (is_announced and not clause.asks_to_know) if run else False
+        if run and (is_next or (kind and not is_alone) or _continues(clause, kind, lexicon)):
             run, is_announced = (run[0], run[1], clause), False
             continue
         if run and not is_announced:
             yield run
-        run = (kind, clause, clause) if kind else None
+        run = (kind, clause, clause) if kind and is_alone else None
         is_announced = kind == "decision" and announces(clause.text, lexicon)
     if run and not is_announced:
         yield run
+
+
+def _changes(
+    sentence: list[Clause], runs: list[tuple[Kind, Clause, Clause, bool]], lexicon: Lexicon
+) -> Iterator[tuple[Kind, Clause, Clause]]:
+    """The same of the clauses in no memory that may end one, each with those that say what is so instead."""
+    rest = [c for c in sentence if not any(first.start <= c.start <= last.start for _, first, last, _ in runs)]
+    for number, clause in enumerate(rest):
+        if kind := change_of(clause, lexicon):
+            more = takewhile(lambda each: goes_on(each.text) and not each.asks_to_know, rest[number + 1 :])
+            yield kind, clause, [clause, *more][-1]
 
 
 def _continues(clause: Clause, kind: Kind | None, lexicon: Lexicon) -> bool:

@@ -14,6 +14,7 @@ from functools import cache
 from typing import NamedTuple
 
 from vault_memory.core.extraction import Lexicon, load_lexicon
+from vault_memory.core.memorable.order import usual_order
 from vault_memory.core.memorable.things import Thing, read_thing
 from vault_memory.core.memories import categories
 from vault_memory.core.text import fold
@@ -119,18 +120,14 @@ class _Reader:
                 thing := _ABOUT.sub("", self._without(text[: -len(phrase)], "me", "adverb", "now"))
             ):
                 return self._made(LIKE, is_so, thing, replace(heard, subject="me"))
-        if turned := _TURNED.match(text):  # 芒果我超愛, 把咖啡戒了
-            text = f"我{turned['rest'] or turned['done']}{turned['thing'] or turned['what']}"
-        if led := _LED.match(text):
-            text = f"{led['rest']} {led['lead']}"
-        return self._read(text, heard)
+        return self._read(usual_order(text), heard)
 
     def _read(self, text: str, heard: _Heard) -> Saying | None:
         """What is said where nothing stands in another place than usual."""
         while text:
             if found := _WORK.match(text):
                 return self._made(WORK, heard.is_so, found["thing"], heard)
-            if found := _MOVED.match(text):
+            if (found := _MOVED.match(text)) and (found["to"] is None or _is_known_place(found[0])):
                 return self._made(LIVE, heard.is_so, found["thing"], replace(heard, is_new=True))
             step = self._step(text)
             if step is None or (step.what in ("me", "us") and heard.subject not in ("", step.what)):
@@ -227,8 +224,8 @@ class _Reader:
         """Whether somebody lives in a town or country of this name; not in peace, a flat, or a house by the sea."""
         if not thing or _NO_PLACE.match(thing) or any(_holds(thing, each) for each in self._dwelling):
             return False
-        if held := categories.load().categories_of(thing):
-            return any(level in held for level in LEVELS)
+        if categories.load().categories_of(thing):
+            return _is_known_place(thing)
         if _HAN.match(thing):
             return len(thing) <= MAX_PLACE_CHARS
         return re.search(rf"(?<![A-Za-z]){re.escape(thing.split()[0].capitalize())}", written) is not None
@@ -256,21 +253,15 @@ _CONTRACTED = (
 _MOST = "最喜欢的|最爱的|最喜爱的|最喜欢吃的|最爱吃的|最喜欢喝的|最爱喝的|最常听的"
 _MY = rf"(?:my |我(?:现在|目前|最近)?的?)(?:all time |absolute )?(?:favou?rite|{_MOST})"
 _FAVOURITE = re.compile(
-    rf"^(?:{_MY} ?(?P<slot>[^,]{{0,24}}?) ?(?:is|are|就?是|一直是) ?(?P<thing>.+)"
+    rf"^(?:{_MY} ?(?P<slot>[^,]{{0,24}}?) ?(?:is|are|就?是|一直是|(?:改|换|变)[成为]了?) ?(?P<thing>.+)"
     rf"|(?P<which>.+?) ?(?:is|are|就?是) ?{_MY} ?(?P<also>[^,]{{1,24}}))$"
-)
-_TURNED = re.compile(
-    r"^(?:(?P<thing>[^我a-z]{1,12})我(?P<rest>[^我]{1,8}?)的?|我?把(?P<what>.{1,12}?)(?P<done>戒掉?|停掉?)了?)$"
-)
-_LED = re.compile(
-    r"^(?P<lead>(?:on|in|at|every|each|during|most|this|last|for|since|over) [a-z0-9 ]{2,24}?) (?P<rest>(?:i|we) .+)$"
 )
 _ABOUT = re.compile(r"^(?:对于?|关于) ?|(?:很|非常|超级?|特别|真的|完全|一直|都|蛮|最|毫)+$")
 _WORK = re.compile(r"^(?:在|于)(?P<thing>.{1,20}?)(?:工作|上班|任职|服务)$")
 _LATELY = "(?:上个?(?:月|周|星期|礼拜)|去年|今年|年初|前阵子)"
 _MOVED = re.compile(
     rf"^(?:(?:{_LATELY}(?:从.{{1,12}}?)?|从.{{1,12}}?)搬(?:到|去|来|家到)了?"
-    r"|moved from .{1,24}? to )(?P<thing>.{1,30})$"
+    r"|(?P<to>moved from .{1,24}? to ))(?P<thing>.{1,30})$"
 )
 _HAN_DAY = r"(?:早上|晚上|上午|下午|中午|傍晚)"
 _HAN_SPAN = r"(?:天|日|晚|早|年|周[一二三四五六日天末]?|个?(?:星期|礼拜)[一二三四五六日天]?|个?月)"
@@ -281,6 +272,11 @@ _WHEN = re.compile(
     rf"|on (?:[a-z]+days?|weekends?|weekdays?)(?: {_PART}s?)?|after (?:work|dinner|lunch)|before bed|daily|weekly"
     r"|(?:once|twice|[a-z0-9]+ times) (?:a|per) [a-z]+)(?![a-z])"
 )
+
+
+def _is_known_place(text: str) -> bool:
+    held = categories.load().categories_of(text)
+    return any(level in held for level in LEVELS)
 
 
 def _parted_when(thing: str) -> tuple[str, frozenset[str]]:

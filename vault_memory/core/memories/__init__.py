@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from vault_memory.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from vault_memory.core.memories import categories, merging, word_lists
+    from vault_memory.core.memories import categories, merging, relation, word_lists
     from vault_memory.core.memories.lasting import (
         SAID_PREFIX,
         SAID_TTL_DAYS,
@@ -64,6 +64,7 @@ __all__ = [
     "properties_of",
     "read",
     "reinforced",
+    "relation",
     "score",
     "sketch",
     "why_lasting",

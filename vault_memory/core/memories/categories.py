@@ -17,8 +17,9 @@ from vault_memory.core.memories.vocabulary import MAX_TEXT_CHARS, Sense, Vocabul
 from vault_memory.core.memories.word_lists import Tables, ordinary_words, parts, spellings, tables_with
 from vault_memory.core.text import fold, tokens
 
-MAX_MEMBERS = 400
-"""Words that one question looks for in an index."""
+MAX_MEMBERS = 2_000
+"""Words that one question looks for in an index: all of any shipped category and those below it. Many cost some
+milliseconds; what is left out answers for nothing."""
 ASKED_WEIGHT = 0.5
 """How much a verb asks, beside a category's name: 喝 may mean tea, liquor or any drink."""
 KINDRED_FIT = 0.4

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from vault_memory.core.memories.note import DEFAULT_IMPORTANCE, PROPERTIES, TYPES, Memory, decode, encode, fraction
-from vault_memory.core.reading import without_surrogates
+from vault_memory.core.reading import plain_text, without_surrogates
 from vault_memory.core.text import one_line
 from vault_memory.errors import TooLarge, UsageError
 
@@ -51,11 +51,11 @@ def new_memory(
 ) -> Memory:
     """A memory that is made now. `ttl_days` is how long it lives (None: for good). Raises `UsageError`, which names the
     value that is wrong."""
-    if not isinstance(content, str) or not content.strip():
+    if not isinstance(content, str) or not plain_text(content):
         raise UsageError("the content of a memory is empty: say what is to be remembered")
     if len(content) > MAX_CONTENT_CHARS:
         raise TooLarge(f"a memory has at most {MAX_CONTENT_CHARS:,} characters, not {len(content):,}: make it a note")
-    content = without_surrogates(content).replace("\r\n", "\n").strip()
+    content = plain_text(content)
     memory = Memory(
         id=memory_id,
         content=content,
@@ -171,7 +171,7 @@ def _checked_metadata(metadata: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _tag(tag: str) -> str:
-    return "-".join(without_surrogates(str(tag)).lstrip("#").split())[:MAX_NAME_CHARS]
+    return "-".join(plain_text(str(tag)).lstrip("#").split())[:MAX_NAME_CHARS]
 
 
 def _checked_name(name: str, value: str) -> str:

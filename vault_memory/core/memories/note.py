@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from typing import Any
@@ -103,17 +103,8 @@ def decode(text: str, name: str = "") -> Memory:
 
 def read(meta: Mapping[str, Any], body: str, name: str, problems: Sequence[str] = ()) -> Memory:
     """The memory of a note's front matter and body, as `decode` reads it."""
-    wrong = list(problems)
-
-    def value(key: str, understood: Callable[[Any], Any], default: Any, wanted: str) -> Any:
-        stored = meta.get(key)
-        if stored is None or stored == "":
-            return default
-        found = understood(stored)
-        if found is None:
-            wrong.append(f"{key}: {str(stored)[:40]!r} is not {wanted}")
-        return default if found is None else found
-
+    properties = note.Properties(meta, problems)
+    value, wrong = properties.value, properties.problems
     content = body.replace("\r\n", "\n").strip()
     if not content:
         wrong.append("the memory is empty")

@@ -13,7 +13,7 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from vault_memory.core.text import tokens
+from vault_memory.core.text import lazily, tokens
 
 SIMILAR = 0.35
 """From this share of common words on two memories may say the same."""
@@ -24,9 +24,9 @@ MAX_UNITS = 24
 """Of so many units of a text an index keeps the numbers: of longer ones a sample that is the same for every text."""
 
 _HAN = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff\u3005"
-_RUN = re.compile(rf"[{_HAN}]+|[^\W_{_HAN}]+")
-_IS_HAN = re.compile(rf"[{_HAN}]")
-_BETWEEN = re.compile(r"[\W_]+")
+_RUN = lazily(rf"[{_HAN}]+|[^\W_{_HAN}]+")
+_IS_HAN = lazily(rf"[{_HAN}]")
+_BETWEEN = lazily(r"[\W_]+")
 _TELLING = "#%&*/@?？"
 
 
@@ -75,15 +75,18 @@ def likeness(one: Sequence[int], other: Sequence[int]) -> float:
 
 
 def is_another_case(one: str, other: str, extra: Mapping[str, Any] | None = None) -> bool:
-    """Whether two texts each name something that the other does not. `extra` is the `[categories]` table of the
-    settings."""
+    """Whether two texts each name something that the other does not, or tell a relation the other way round. `extra`
+    is the `[categories]` table of the settings."""
     first, second = _names(one), _names(other)
     only_first, only_second = first.keys() - second.keys(), second.keys() - first.keys()
     if any(map(first.__getitem__, only_first)) and any(map(second.__getitem__, only_second)):
         return True
     if any(_letters(word) in only_second for word in only_first) or any(_letters(w) in only_first for w in only_second):
         return True  # web and web2
-    from vault_memory.core.memories import categories  # an index that only draws sketches needs none
+    from vault_memory.core.memories import categories, relation  # an index that only draws sketches needs none
+
+    if relation.is_turned(one, other):
+        return True
 
     held, also = (categories.meanings_of(text, extra).members for text in (one, other))
     return bool(held - also and also - held)
@@ -119,14 +122,24 @@ _ENGLISH_TEXT = """
 """
 _ENGLISH = frozenset(_ENGLISH_TEXT.split())
 _HAN_NUMBER = "〇零一二两三四五六七八九十百千万亿甲乙丙丁"
-_TOKEN = re.compile(
-    rf"(?:星期|礼拜|周)[一二三四五六日天]|[{_HAN_NUMBER}]+|[{_HAN}]"
+_TOKEN = lazily(
+    rf"(?:星期|礼拜|周)[一二三四五六日天]|[{_HAN_NUMBER}]+"
+    rf"|(?<![大最很太较更])(?:小(?![时心说狗猫孩学型组数量吃偷费的])|阿(?!姨)|老(?![师板家婆公人鼠虎爷]))[{_HAN}]"
+    rf"|[{_HAN}](?:先生|小姐|老师|医师|太太|女士)|[{_HAN}]"
     rf"|(?:(?<!\w)[-+](?=\d))?[^\W{_HAN}]+(?:[-./:@'’+#][^\W{_HAN}]+)*[+#]*"
 )
-_SENTENCE_END = re.compile(r"(?:^|[.!?:。！？：\n])[\s\"'「『（(]*$")
-_HAN_NEXT = re.compile(rf"\s*[{_HAN}]")
+_SENTENCE_END = lazily(r"(?:^|[.!?:。！？：\n])[\s\"'「『（(]*$")
+_HAN_NEXT = lazily(rf"\s*[{_HAN}]")
 _NEAR_CHARS = 9
-_NAMING = re.compile(r"\d|[^\W\d_][-._/:@][^\W\d_]")
+_VERB_CHARS = 20
+_VERB_NEXT = lazily(r" (?:is|was|has|had|can|will|[a-z]{3,}[^us]s)\b")
+_NO_NAMES_TEXT = """
+    it he she this that there here what who which everything everybody everyone nothing nobody anybody somebody one
+    another each every always never
+"""
+_NO_NAMES = frozenset(_NO_NAMES_TEXT.split())
+"""Words that a verb follows at the beginning of a sentence, and that are no names."""
+_NAMING = lazily(r"\d|[^\W\d_][-._/:@][^\W\d_]")
 
 
 def _names(text: str) -> dict[str, bool]:
@@ -147,7 +160,9 @@ def _is_naming(word: str, text: str, start: int, end: int) -> bool:
     if not text[start].isupper() or re.split("['’]", word)[0] == "i":
         return any(map(str.isupper, text[start + 1 : end]))
     before, after = text[max(0, start - _NEAR_CHARS) : start], text[end : end + _NEAR_CHARS]
-    return text[start:end].isupper() or not _SENTENCE_END.search(before) or _HAN_NEXT.match(after) is not None
+    if text[start:end].isupper() or not _SENTENCE_END.search(before) or _HAN_NEXT.match(after):
+        return True
+    return word not in _NO_NAMES and _VERB_NEXT.match(text[end : end + _VERB_CHARS]) is not None  # Anna has the key
 
 
 def _letters(word: str) -> str:

@@ -1,5 +1,5 @@
 """How three states of one file are merged into one, what both sides began with, ours and theirs: a profile by key, a
-journal by entry, a note by property and line. Nobody's words are lost."""
+journal by entry, a learner's profile by topic, a note by property and line. Nobody's words are lost."""
 
 from __future__ import annotations
 

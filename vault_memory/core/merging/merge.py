@@ -1,18 +1,20 @@
 """Merge three states of a file: what both sides began with, ours, and theirs. Nobody's words are lost.
 
 Where the sides changed different things there is nothing to decide: a profile is merged by key (`profile_merge`), a
-journal by entry (`journal_merge`), a note by property and line (`property_merge`), all other files by line
-(`line_merge`).
+journal by entry (`journal_merge`), a learner's profile by topic (`learning_merge`), a note by property and line
+(`property_merge`), all other files by line (`line_merge`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Set
+from dataclasses import replace
 from pathlib import PurePosixPath
 
-from vault_memory.core import layout
+from vault_memory.core import graph, layout
 from vault_memory.core.merging import property_merge
 from vault_memory.core.merging.journal_merge import carry_entries, lead_of, merge_journal
+from vault_memory.core.merging.learning_merge import merge_learning
 from vault_memory.core.merging.line_merge import (
     Merged,
     Newer,
@@ -34,10 +36,11 @@ def merge_file(
 ) -> Merged | None:
     """Merge a file by its kind (`path` is vault-relative); None if it cannot be merged, so that both must be kept.
 
-    `base` is None when both sides made the file. A side that has deleted it (None) has deleted all entries of a log,
-    and what the other has new is left, or no text. A record that the other has only used (`property_merge.USES`) is
-    gone, too: no text; of any other file the outcome is None. `newer` decides between two
-    values of one key; without it they become a conflict. Bytes that are not UTF-8 pass through (`surrogateescape`).
+    `base` is None when both sides made the file; two entities whose names make one file are both kept then. A side that
+    has deleted it (None) has deleted all entries of a log, and what the other has new is left, or no text. A record
+    that the other has only used (`property_merge.USES`) is gone, too: no text; of any other file the outcome is None.
+    `newer` decides between two values of one key; without it they become a conflict. Bytes that are not UTF-8 pass
+    through (`surrogateescape`).
     """
     old, one, other = (
         None if data is None else data.decode("utf-8", "surrogateescape") for data in (base, ours, theirs)
@@ -63,7 +66,14 @@ def merge_file(
         return merge_profile(old, one, other, newer)
     if kind in entries.KINDS:
         return merge_journal(old, one, other)
-    return property_merge.merge_note(old, one, other, newer, has_uses=kind in RECORDS)
+    if kind == "learning":
+        return merge_learning(old, one, other, newer)
+    if kind == "entity" and old is None and graph.are_two(one, other):
+        return None
+    merged = property_merge.merge_note(old, one, other, newer, has_uses=kind in RECORDS)
+    if kind == "entity" and not merged.conflicts:  # between marks each side's lines stay as they are
+        return replace(merged, text=graph.without_twins(merged.text, one, other))
+    return merged
 
 
 def with_entries_of(other: bytes, text: bytes) -> bytes:

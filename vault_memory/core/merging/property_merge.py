@@ -30,6 +30,9 @@ USES = COUNTS | LATEST | {"said_on"}
 """The properties of a record that its use changes, and not a person: a count of both sides is added up, of two times
 the later one counts, and days are united."""
 
+ORIGIN = frozenset({"id", "created_at"})
+"""What a record was made with. Where both sides made it, those of the one that is older stay."""
+
 FRONT = "the front matter"
 """The name of the clash over front matter that cannot be read on one side."""
 
@@ -39,9 +42,9 @@ _KEY = re.compile(r"^([^\s#:-][^:\n]*):(?=\s)", re.MULTILINE)
 def merge_note(
     base: str | None, ours: str, theirs: str, newer: Newer | None = None, *, has_uses: bool = False
 ) -> Merged:
-    """Merge two notes; with `has_uses` the properties in `USES` by their rules. Of another property that both sides
-    changed the newer side's value stays, ours without `newer`; each is named in `clashes`. Front matter that cannot
-    be read is a property itself."""
+    """Merge two notes; with `has_uses`, those of a record, the properties in `USES` and `ORIGIN` by their rules. Of
+    another property that both sides changed the newer side's value stays, ours without `newer`; each is named in
+    `clashes`. Front matter that cannot be read is a property itself."""
     if theirs in (base, ours):
         return Merged(ours)
     if ours == base:
@@ -128,6 +131,8 @@ def _merged_properties(
             value = max(0, mine + yours - was)  # also of equal ones: each side has counted its own
         elif mine == yours:
             value = mine
+        elif has_uses and key in ORIGIN and was is None:
+            value = yours if _made(theirs) < _made(ours) else mine
         elif has_uses and key in COUNTS and _is_count(mine) and _is_count(yours):
             value = max(mine, yours)
         elif isinstance(mine, list) and isinstance(yours, list):
@@ -163,6 +168,12 @@ def _merged_yaml(base: str | None, ours: str, theirs: str) -> str:
     except ValueError:
         return ""
     return yaml
+
+
+def _made(record: Mapping[str, Any]) -> tuple[bool, float, str]:
+    """What records are put in order by, the oldest first; the id says to the millisecond when one was made."""
+    at = note.moment(record.get("created_at"))
+    return at is None, at.timestamp() if at else 0.0, str(record.get("id"))
 
 
 def _is_count(value: Any) -> bool:

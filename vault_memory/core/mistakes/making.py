@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from vault_memory.core.mistakes.note import ID, OTHER, Mistake, decode, encode
-from vault_memory.core.reading import without_surrogates
+from vault_memory.core.reading import plain_text
 from vault_memory.core.text import one_line
 from vault_memory.errors import TooLarge, UsageError
 
@@ -54,11 +54,11 @@ def new_mistake(
 def _checked_text(name: str, text: Any) -> str:
     if not isinstance(text, str):
         raise UsageError(f"{name} is a text, not {_shown(text)}")
-    return str(without_surrogates(text)).replace("\r\n", "\n").strip()
+    return plain_text(text)
 
 
 def _checked_name(name: str, value: Any) -> str:
-    found = str(without_surrogates(value)).strip() if isinstance(value, str) else ""
+    found = plain_text(value) if isinstance(value, str) else ""
     if not found or len(found) > MAX_NAME_CHARS or found != one_line(found):
         raise UsageError(f"{name} is a text on one line of at most {MAX_NAME_CHARS} characters, not {_shown(value)}")
     return found

@@ -7,7 +7,7 @@ first heading is what was done. A line of a text that looks like one of the head
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -101,17 +101,8 @@ def decode(text: str, name: str = "") -> Mistake:
 
 def read(meta: Mapping[str, Any], body: str, name: str, problems: Sequence[str] = ()) -> Mistake:
     """The mistake of a note's front matter and body, as `decode` reads it."""
-    wrong = list(problems)
-
-    def value(key: str, understood: Callable[[Any], Any], default: Any, wanted: str) -> Any:
-        stored = meta.get(key)
-        if stored is None or stored == "":
-            return default
-        found = understood(stored)
-        if found is None:
-            wrong.append(f"{key}: {str(stored)[:40]!r} is not {wanted}")
-        return default if found is None else found
-
+    properties = note.Properties(meta, problems)
+    value, wrong = properties.value, properties.problems
     texts = texts_of(body)
     if not texts.get("action"):
         wrong.append("it does not say what was done: write that below `## Action`")

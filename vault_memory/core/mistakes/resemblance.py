@@ -1,8 +1,9 @@
 """Whether a request is about to repeat a mistake: it asks to do what was done then.
 
 What counts are the words of the matter that both share. A word in what was done, or in how it is done rightly, tells
-more than one in what came of it; a word that stands in any request ("add", "file", 「幫我」) tells little. Who asks
-what something is does nothing that could go wrong, and must share more.
+more than one in what came of it; a word that stands in any request ("add", "file", 「幫我」) tells little. That the
+same is to be done, in another word, tells something, too. Who asks for a poem about it, or what something is, does
+nothing that could go wrong, and must share more.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import math
 import re
 from collections.abc import Iterator, Mapping
 
+from vault_memory.core.mistakes.acts import acts_in, make_words
 from vault_memory.core.text import QueryTerms, tokens
 
 FIELD_SHARES: Mapping[str, float] = {
@@ -25,6 +27,11 @@ REPEATED_BONUS = 0.15
 """How much more it counts for each further text that has it: a mistake repeats what it is about."""
 GENERAL_SHARE = 0.3
 """How much a word counts that stands in requests of any kind."""
+SAME_ACT_BONUS = 0.5
+"""How much it counts beside a shared word that the same was done in another word: remove, delete; 刪掉, 清空."""
+OTHER_ACT_SHARE = 0.5
+"""How much of the shared words counts for a request that only asks for words of one's own, such as a poem about mail,
+where the mistake has nothing of that kind."""
 MIN_OF_A_TASK = 1.0
 """From this score on a request that asks for work resembles a mistake: one word of its action is enough."""
 MIN_OF_A_QUESTION = 2.0
@@ -76,10 +83,19 @@ def words(text: str) -> frozenset[str]:
     return frozenset(filter(_is_word, tokens.query_terms(text).search_terms))
 
 
-def likeness(terms: QueryTerms, texts: Mapping[str, str]) -> float:
-    """How much of a request's matter a mistake has, by its `texts`. One word of what was done is about 1."""
+def likeness(request: str, terms: QueryTerms, texts: Mapping[str, str]) -> float:
+    """How much of a request's matter a mistake has, by its `texts`; `terms` are those of the request. One word of what
+    was done is about 1."""
     held = {name: tokens.stems(texts.get(name, "")) for name in FIELD_SHARES}
-    return round(sum(_shares(terms, held)), 4)
+    shared = sum(_shares(terms, held))
+    if shared and (asked := acts_in(request)):
+        words = make_words(asked)
+        if words and words.isdisjoint(acts_in("\n".join(texts.values()))):
+            shared *= OTHER_ACT_SHARE
+        done = acts_in(f"{texts.get('action', '')}\n{texts.get('correct_method', '')}")
+        if any(not _is_shared(word, held) for act, word in asked.items() if act in done and act not in words):
+            shared += SAME_ACT_BONUS
+    return round(shared, 4)
 
 
 def least(request: str) -> float:
@@ -106,6 +122,11 @@ def _shares(terms: QueryTerms, held: Mapping[str, str]) -> Iterator[float]:
             is_general = _GENERAL_WORDS.issuperset(synonyms.asked)
             found = max((_share(other, held) for other in synonyms.others), default=0.0)
             yield found * (GENERAL_SHARE if is_general else 1.0)
+
+
+def _is_shared(word: str, held: Mapping[str, str]) -> bool:
+    """Whether a word of a request stands in one of the texts as it is."""
+    return any(_share(piece, held) for piece in tokens.pieces(tokens.phrase(word)))
 
 
 def _is_word(term: str) -> bool:

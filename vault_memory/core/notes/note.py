@@ -9,7 +9,7 @@ takes little memory, before the library builds anything of it: 60,000 brackets e
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from typing import Any
@@ -206,6 +206,25 @@ def _plain(value: Any) -> Any:
     return str(value) if isinstance(value, date) else value
 
 
+class Properties:
+    """The properties of a note, each read as what it should be: what could not be understood counts as absent, and
+    `problems` says so in words, after those that the caller knows of."""
+
+    def __init__(self, meta: Mapping[str, Any], problems: Sequence[str] = ()) -> None:
+        self.problems = list(problems)
+        self._meta = meta
+
+    def value(self, key: str, understood: Callable[[Any], Any], default: Any, wanted: str) -> Any:
+        """A property as `understood` makes it of what is stored (None: it cannot), in words what is `wanted`."""
+        stored = self._meta.get(key)
+        if stored is None or stored == "":
+            return default
+        found = understood(stored)
+        if found is None:
+            self.problems.append(f"{key}: {str(stored)[:40]!r} is not {wanted}")
+        return default if found is None else found
+
+
 def moment(stored: Any) -> datetime | None:
     """The time in a property, None if it is none; without an offset it is of this system's zone, as a person writes
     it."""
@@ -221,18 +240,40 @@ def conflict_block(ours: list[str], theirs: list[str]) -> list[str]:
     return [CONFLICT_OPEN + "\n", *ours, CONFLICT_MIDDLE + "\n", *theirs, CONFLICT_CLOSE + "\n"]
 
 
+_OPEN_MARK, _CLOSE_MARK = re.compile(r"<{7}(?: .*)?"), re.compile(r">{7}(?: .*)?")
+_MIDDLE_MARK = re.compile(r"={7}|\|{7}(?: .*)?")
+_FENCE = re.compile(r" {0,3}(?:```|~~~)")
+
+
 def conflicts_in(text: str) -> list[tuple[int, int]]:
-    """The conflict blocks of a text, as their first and last line (1-based, inclusive)."""
-    found, start = [], 0
-    if CONFLICT_OPEN not in text:
+    """The conflict blocks of a text, ours and git's, as their first and last line (1-based, inclusive). In fenced code
+    only ours count: what somebody writes about git is none."""
+    return [(marks[0], marks[-1]) for marks in _blocks(text)]
+
+
+def conflict_marks(text: str) -> set[int]:
+    """The lines (1-based) that are marks of the conflict blocks of a text, and no text of anybody."""
+    return {line for marks in _blocks(text) for line in marks}
+
+
+def _blocks(text: str) -> list[list[int]]:
+    """The marks of each conflict block, as lines (1-based)."""
+    if "<<<<<<<" not in text:
         return []
+    found: list[list[int]] = []
+    marks: list[int] = []
+    is_code = False
     for number, line in enumerate(text.split("\n"), 1):
         mark = line.rstrip()
-        if mark == CONFLICT_OPEN and not start:
-            start = number
-        elif mark == CONFLICT_CLOSE and start:
-            found.append((start, number))
-            start = 0
+        is_code ^= _FENCE.match(mark) is not None
+        if not marks:
+            if mark == CONFLICT_OPEN or (not is_code and _OPEN_MARK.fullmatch(mark)):
+                marks = [number]
+        elif _CLOSE_MARK.fullmatch(mark):
+            found.append([*marks, number])
+            marks = []
+        elif _MIDDLE_MARK.fullmatch(mark):
+            marks.append(number)
     return found
 
 

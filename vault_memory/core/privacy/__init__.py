@@ -12,7 +12,13 @@ from vault_memory.lazy import lazy_exports
 if TYPE_CHECKING:
     from vault_memory.core.privacy import private, secrets
     from vault_memory.core.privacy.addresses import shown_address, without_credentials
-    from vault_memory.core.privacy.private import PRIVATE, is_private, names_a_contact, without_private
+    from vault_memory.core.privacy.private import (
+        PRIVATE,
+        is_private,
+        names_a_contact,
+        states_a_value,
+        without_private,
+    )
     from vault_memory.core.privacy.secrets import (
         Finding,
         Moved,
@@ -37,6 +43,7 @@ __all__ = [
     "secrets_added",
     "shown_address",
     "shown_path",
+    "states_a_value",
     "without_credentials",
     "without_private",
 ]
@@ -55,6 +62,7 @@ __getattr__ = lazy_exports(
         "secrets_added": "secrets",
         "shown_address": "addresses",
         "shown_path": "secrets",
+        "states_a_value": "private",
         "without_credentials": "addresses",
         "without_private": "private",
     },

@@ -36,6 +36,12 @@ def is_private(clause: str) -> bool:
     return bool(private_spans(clause))
 
 
+def states_a_value(text: str) -> bool:
+    """Whether a number or a person stands in a text, without which a private matter is only a subject: 电话号码格式."""
+    folded = fold(text)
+    return bool(_DIGIT.search(folded) or _MINE.search(folded) or names_a_contact(text))
+
+
 def names_a_contact(text: str) -> bool:
     """Whether an e-mail address or a telephone number, anybody's, stands in the text; also one that is spelled out."""
     folded = fold(text).translate(_DASHES).replace("%40", "@")
@@ -50,6 +56,7 @@ def _in_digits(number: re.Match[str]) -> str:
     return number[0].translate(_HAN_DIGITS)
 
 
+_DIGIT = lazily(r"[\d〇零○一二三四五六七八九]")
 _DASHES = dict.fromkeys(map(ord, "\u2010\u2011\u2012\u2013\u2014\u2015\u2212"), "-")
 _HAN_DIGITS = str.maketrans("〇零○一二三四五六七八九幺两", "000123456789" + "12")
 _HAN_NUMBER = lazily(r"[〇零○一二三四五六七八九幺两](?:[ \-]?[〇零○一二三四五六七八九幺两]){6,14}")

@@ -13,6 +13,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from vault_memory.core.text.fold import normalize, simplify
+from vault_memory.core.text.phrases import lazily
 
 VERSION = 1
 """Changes when a text's tokens change; an index of another version is built anew."""
@@ -21,8 +22,8 @@ MAX_TERM_CHARS = 64
 
 # Chinese characters; Japanese kana and Korean Hangul are cut into pairs like them.
 _CJK = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff\u3005\u3040-\u30ff\uac00-\ud7af"
-_RUN = re.compile(rf"[{_CJK}]+|[a-z]\+\+|[a-z]#|\d+(?:[.,]\d+)+|[^\W{_CJK}_]+(?:['’][a-z]+)?")
-_HAN_RUN = re.compile(rf"[{_CJK}]")
+_RUN = lazily(rf"[{_CJK}]+|[a-z]\+\+|[a-z]#|\d+(?:[.,]\d+)+|[^\W{_CJK}_]+(?:['’][a-z]+)?")
+_HAN_RUN = lazily(rf"[{_CJK}]")
 
 # English words that carry no subject; they are neither indexed nor searched for.
 _STOP_TEXT = """
@@ -32,13 +33,13 @@ _STOP_TEXT = """
     with would you your yours
 """
 _STOP_WORDS = frozenset(_STOP_TEXT.split())
-_ACCENT = re.compile("[\u0300-\u036f]")
+_ACCENT = lazily("[\u0300-\u036f]")
 
 _QUESTION_TEXT = "how many much what when where which who whom whose why kind type name ever"
 _QUESTION_WORDS = frozenset(_QUESTION_TEXT.split())
 # Characters that carry no subject when they stand alone.
 _HAN_STOP = frozenset("的了是在和与及或也都就而但被把对从到于之其这那我你他她它们有不个一")
-_QUESTION_HAN = re.compile(
+_QUESTION_HAN = lazily(
     "什么时候|为什么|什么样|是什么|什么|怎么样|怎么|怎样|如何|哪一?(?:个|年|月|天|日|种|里|儿|些|位|次)?|"
     "何时|何地|何处|何人|何种|谁|多少|几[个次月日号点]|几(?!何)|是否|有没有|吗|呢|请问|一下"
 )
@@ -190,12 +191,12 @@ def regional_variants(folded: str) -> list[str]:
 
 _C, _V = "[^aeiou]", "[aeiouy]"
 _CC, _VV = "[^aeiou][^aeiouy]*", "[aeiouy][aeiou]*"
-_ONE = re.compile(rf"^({_CC})?{_VV}{_CC}")
-_EXACTLY_ONE = re.compile(rf"^({_CC})?{_VV}{_CC}({_VV})?$")
-_MORE = re.compile(rf"^({_CC})?{_VV}{_CC}{_VV}{_CC}")
-_VOWEL = re.compile(rf"^({_CC})?{_V}")
-_SHORT = re.compile(rf"^{_CC}{_V}[^aeiouwxy]$")
-_DOUBLE = re.compile(r"([^aeiouylsz])\1$")
+_ONE = lazily(rf"^({_CC})?{_VV}{_CC}")
+_EXACTLY_ONE = lazily(rf"^({_CC})?{_VV}{_CC}({_VV})?$")
+_MORE = lazily(rf"^({_CC})?{_VV}{_CC}{_VV}{_CC}")
+_VOWEL = lazily(rf"^({_CC})?{_V}")
+_SHORT = lazily(rf"^{_CC}{_V}[^aeiouwxy]$")
+_DOUBLE = lazily(r"([^aeiouylsz])\1$")
 
 _STEP_2 = {
     "ational": "ate", "tional": "tion", "enci": "ence", "anci": "ance", "izer": "ize", "bli": "ble", "alli": "al",
@@ -293,17 +294,17 @@ _YEAR = r"((?:19|20)\d\d)\b"
 
 # Each pattern with the groups that hold (year, month, day); 0 where it has none.
 _DATE_FORMS: list[tuple[re.Pattern[str], tuple[int, int, int]]] = [
-    (re.compile(r"(?<!\d)((?:19|20)\d\d)[-/.](\d{1,2})[-/.](\d{1,2})(?!\d)"), (1, 2, 3)),
-    (re.compile(r"((?:19|20)\d\d)\s*年\s*(\d{1,2})\s*月(?:\s*(\d{1,2})\s*[日号號])?"), (1, 2, 3)),
-    (re.compile(r"(?<![\d年])(\d{1,2})\s*月\s*(\d{1,2})\s*[日号號]?"), (0, 1, 2)),
-    (re.compile(rf"\b{_MONTH_NAME}\s+(?:the\s+)?{_DAY}(?!:)(?:\s*(?:,\s*)?{_YEAR})?", re.I), (3, 1, 2)),
-    (re.compile(rf"\b{_DAY}\s+(?:of\s+)?{_MONTH_NAME}(?:\s*(?:,\s*)?{_YEAR})?", re.I), (3, 2, 1)),
-    (re.compile(rf"\b{_MONTH_NAME}\s*(?:,\s*)?(?:of\s+)?{_YEAR}", re.I), (2, 1, 0)),
-    (re.compile(r"\b[io]n (" + "|".join(name.title() for name in _MONTHS if name != "sep") + r")\b"), (0, 1, 0)),
-    (re.compile(r"(?<![\d年个個])(\d{1,2})\s*月(?![\d\s]*[\d日号號])"), (0, 1, 0)),
+    (lazily(r"(?<!\d)((?:19|20)\d\d)[-/.](\d{1,2})[-/.](\d{1,2})(?!\d)"), (1, 2, 3)),
+    (lazily(r"((?:19|20)\d\d)\s*年\s*(\d{1,2})\s*月(?:\s*(\d{1,2})\s*[日号號])?"), (1, 2, 3)),
+    (lazily(r"(?<![\d年])(\d{1,2})\s*月\s*(\d{1,2})\s*[日号號]?"), (0, 1, 2)),
+    (lazily(rf"\b{_MONTH_NAME}\s+(?:the\s+)?{_DAY}(?!:)(?:\s*(?:,\s*)?{_YEAR})?", re.I), (3, 1, 2)),
+    (lazily(rf"\b{_DAY}\s+(?:of\s+)?{_MONTH_NAME}(?:\s*(?:,\s*)?{_YEAR})?", re.I), (3, 2, 1)),
+    (lazily(rf"\b{_MONTH_NAME}\s*(?:,\s*)?(?:of\s+)?{_YEAR}", re.I), (2, 1, 0)),
+    (lazily(r"\b[io]n (" + "|".join(name.title() for name in _MONTHS if name != "sep") + r")\b"), (0, 1, 0)),
+    (lazily(r"(?<![\d年个個])(\d{1,2})\s*月(?![\d\s]*[\d日号號])"), (0, 1, 0)),
 ]
 _MONTH_SIGNS = tuple({name[:3] for name in _MONTHS})
-_LATIN = re.compile("[a-z]+")
+_LATIN = lazily("[a-z]+")
 
 
 def day_terms(day: date) -> list[str]:

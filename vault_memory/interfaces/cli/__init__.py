@@ -40,6 +40,7 @@ _COMMANDS: dict[str, tuple[str, str]] = {
     "memory": ("notes.memory", "Add, show, change and delete typed memories."),
     "graph": ("notes.graph", "Add to, search and draw the knowledge graph."),
     "mistake": ("notes.mistake", "Record mistakes, and show what they have in common."),
+    "learning": ("notes.learning", "Show and update what a learner masters."),
     "ask": ("recall", "Ask the language model, with what is remembered."),
     "prompt": ("recall", "Build the prompt for a request."),
     "bench": ("recall", "Measure search on questions with known answers."),
@@ -65,6 +66,7 @@ _COMMANDS: dict[str, tuple[str, str]] = {
     "export": ("copies", "Copy one user's files into a plain folder."),
     "backup": ("copies", "Write the whole vault into one file."),
     "restore": ("copies", "Bring back a file from git, or a whole vault from a backup."),
+    "longterm": ("longterm", "Send turns to your own PostgreSQL or Supabase."),
     "sync": ("copies", "Bring this vault and its remote to the same state."),
 }
 """Command → (its module in this package, its line in the list of commands)."""

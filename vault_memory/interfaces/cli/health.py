@@ -80,6 +80,8 @@ def _print_status(current: Status) -> None:
     for job in current.jobs:
         if job.last:
             echo(f"job      {job.name} ({job.when}): {job.last.said}, {job.last.started:%Y-%m-%d %H:%M}")
+    for name, place in current.stores.items():
+        echo(f"store    {name}: {place}")
     for line in current.decided:
         echo(f"decided  {line}")
     for line in current.degraded:

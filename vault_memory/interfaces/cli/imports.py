@@ -1,4 +1,4 @@
-"""`import chatgpt|claude|super-happy-coder|code-buddy`: take in what other programs keep."""
+"""`import chatgpt|claude|super-happy-coder|redis|code-buddy`: take in what other programs keep."""
 
 from __future__ import annotations
 
@@ -97,11 +97,9 @@ def super_happy_coder(context: Context, students: Sequence[str], learn: bool, dr
     """
     from vault_memory.services.importing import import_super_happy_coder
 
-    vault = context.open()
-    wanted = {name or user_id: user_id for name, _, user_id in (each.rpartition("=") for each in students)}
-    progress = _Progress()
+    vault, wanted, progress = context.open(), _wanted(students), _Progress()
     found = import_super_happy_coder(
-        vault, folder, students=wanted or None, learn=learn, dry_run=dry_run, on_progress=progress.show
+        vault, folder, students=wanted, learn=learn, dry_run=dry_run, on_progress=progress.show
     )
     taken: list[Imported] = []
     for each in found:
@@ -109,12 +107,44 @@ def super_happy_coder(context: Context, students: Sequence[str], learn: bool, dr
         _print_student(vault, each)
         if each.imported:
             taken.append(each.imported)
-            user_id = each.imported.user_id
-            named = in_command(each.student if each.student == user_id else f"{each.student}={user_id}")
-            _print_next(f"super-happy-coder {in_command(folder)} --user {named}", each.imported, dry_run=dry_run)
+            command = f"super-happy-coder {in_command(folder)} --user {_named(each, each.imported)}"
+            _print_next(command, each.imported, dry_run=dry_run)
     print_waits(vault.config)
     if not taken:
         raise UsageError(f"{folder} holds no student's folder that could be imported")
+    if any(each.unlearned for each in taken):
+        raise SystemExit(1)
+
+
+@import_.command(short_help="Import the conversations that a Redis holds.")
+@click.option(
+    "--user",
+    "students",
+    metavar="STUDENT[=ID]",
+    multiple=True,
+    help="Only this student's list, under that id; may repeat.",
+)
+@_common
+@pass_context
+def redis(context: Context, students: Sequence[str], learn: bool, dry_run: bool) -> None:
+    """Import the lists conversation:STUDENT of the Redis at REDIS_URL: each becomes a user's conversations.
+
+    Nothing in Redis is changed. What is here already is not added again.
+    """
+    from vault_memory.services.importing import import_redis
+
+    vault, wanted, progress = context.open(), _wanted(students), _Progress()
+    taken: list[Imported] = []
+    for each in import_redis(vault, students=wanted, learn=learn, dry_run=dry_run, on_progress=progress.show):
+        progress.end()
+        _print_whose(each)
+        if each.imported:
+            _print_imported(vault, each.imported)
+            _print_next(f"redis --user {_named(each, each.imported)}", each.imported, dry_run=dry_run)
+            taken.append(each.imported)
+    print_waits(vault.config)
+    if not taken:
+        raise UsageError("Redis holds no list conversation:STUDENT that could be imported")
     if any(each.unlearned for each in taken):
         raise SystemExit(1)
 
@@ -142,6 +172,8 @@ def code_buddy(context: Context, user_id: str, dry_run: bool, folder: Path) -> N
     print_waits(vault.settings_now())
     if found.damaged:
         raise VaultMemoryError("; ".join(found.damaged))
+    if any(each.refused for each in found.files):
+        raise SystemExit(1)
 
 
 def _print_code_buddy(found: ImportedCodeBuddy) -> None:
@@ -161,12 +193,29 @@ def _print_code_buddy(found: ImportedCodeBuddy) -> None:
         echo(f"not committed yet: {found.paused}", err=True)
 
 
-def _print_student(vault: Vault, found: ImportedStudent) -> None:
+def _wanted(students: Sequence[str]) -> dict[str, str] | None:
+    """Students, each with the id of its user; None for all."""
+    return {name or user_id: user_id for name, _, user_id in (each.rpartition("=") for each in students)} or None
+
+
+def _named(found: ImportedStudent, imported: Imported) -> str:
+    """How the option `--user` names a student."""
+    user_id = imported.user_id
+    return in_command(found.student if found.student == user_id else f"{found.student}={user_id}")
+
+
+def _print_whose(found: ImportedStudent) -> None:
     if found.imported is None:
         echo(f"{found.student}: skipped: {found.why}", err=True)
-        return
+    else:
+        echo(f"{found.student} → memory/{found.imported.user_id}")
+
+
+def _print_student(vault: Vault, found: ImportedStudent) -> None:
+    _print_whose(found)
     imported = found.imported
-    echo(f"{found.student} → memory/{imported.user_id}")
+    if imported is None:
+        return
     if found.profile:
         echo(f"  USER.md: {found.profile}")
     echo(f"  MEMORY.md and daily logs: {found.entries:,} new entries in {plural(found.logs, 'file')}")

@@ -136,6 +136,8 @@ def _show(recorded: Recorded) -> None:
         echo(f"  perhaps {each.summary()}: `vault-memory pref accept --user {recorded.user_id} {each.id}` says yes")
     for kept in recorded.memories:
         echo(f"  {kept.became} {kept.summary()}  ({kept.id})")
+    for missed in recorded.not_forgotten:
+        echo(f"  {missed}")
     if recorded.reason:
         echo(f"  learned nothing: {recorded.reason}")
     for category, count in recorded.redactions.items():

@@ -36,6 +36,7 @@ from vault_memory.services.admin.users import remove_left_over
 from vault_memory.services.daemon import JOBS, is_running, read_record
 from vault_memory.services.indexing import embed, rebuild, reconcile
 from vault_memory.services.profiles import evidence_sources
+from vault_memory.services.shortterm import store_place, store_problem
 from vault_memory.services.sync import install_merge_driver, merge_driver_installed, private_in_git, waiting_addresses
 from vault_memory.services.vault import Vault
 
@@ -85,13 +86,15 @@ def _settings(vault: Vault) -> CheckResult:
     if strange := sorted(name for name in names if not layout.is_user_id(name)):
         message = f"off_record names nobody by {', '.join(map(repr, strange))}, so their turns are kept"
         return message, f"name a user id, or map that name to one under [identities] in {layout.SETTINGS_FILE}"
+    if vault.config.spared:
+        return "; ".join(why for _, why in vault.config.spared), "correct or unset them; all else works meanwhile"
     now, locale = vault.now().astimezone(vault.config.zone()), vault.config.locale or "as each person writes"
     zone = f"{vault.config.timezone or 'of this system'}, now {now:%H:%M %z}"
     return f"{layout.SETTINGS_FILE} is valid; locale {locale}; time zone {zone}", ""
 
 
 def _trust(vault: Vault) -> CheckResult:
-    waits = vault.config.waits()
+    waits = vault.config.asks()
     if addresses := waiting_addresses(vault):
         shown = ", ".join(map(shown_address, addresses.value))
         waits.append(f"no sync with {shown}: this machine has not said yes to the address")
@@ -318,6 +321,12 @@ def _repair_leftovers(vault: Vault) -> None:
         remove_left_over(vault, name)
 
 
+def _stores(vault: Vault) -> CheckResult:
+    if problem := store_problem(vault):
+        return problem, "docs/stores.md says what to do for each message"
+    return f"short-term store: {store_place(vault)}", ""
+
+
 CHECKS = (
     Check("vault", _vault, repair=complete_vault),
     Check("settings", _settings),
@@ -337,6 +346,7 @@ CHECKS = (
     Check("profiles", _profiles),
     Check("evidence", _evidence),
     Check("sizes", _sizes),
+    Check("stores", _stores),
     Check("watching", _watching),
     Check("leftovers", _leftovers, repair=_repair_leftovers),
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import TypeVar
@@ -20,9 +20,11 @@ from vault_memory.core.record_kinds import KIND_OF_PATH
 from vault_memory.errors import ForeignFile, HistoryError, VaultMemoryError
 from vault_memory.services.daemon import DaemonRecord, Outcome, is_running, outcomes, read_record
 from vault_memory.services.indexing import compare, held_deletions, spaces
+from vault_memory.services.longterm import long_term_problem
 from vault_memory.services.memories import Session, session
 from vault_memory.services.notes import file_of
 from vault_memory.services.person_edits import Withheld, withheld
+from vault_memory.services.shortterm import store_place, store_problem
 from vault_memory.services.sync import (
     decided_conflicts,
     open_conflicts,
@@ -103,6 +105,7 @@ class Status:
     history: HistoryState
     jobs: tuple[JobStatus, ...]
     vectors_by: str
+    stores: Mapping[str, str]
     growth: Growth
     conflicts: tuple[str, ...]
     decided: tuple[str, ...]
@@ -153,12 +156,14 @@ def status(vault: Vault, user_id: str | None = None) -> Status:
         history=history,
         jobs=jobs,
         vectors_by=vectors_by(),
+        stores={"short-term": store_place(vault)},
         growth=size[0] if size else Growth(0, 0, 0),
         conflicts=conflicts,
         decided=decided,
         withheld=held_back,
         degraded=(
             *degraded,
+            *filter(None, [store_problem(vault), long_term_problem(vault)]),
             *refused,
             *(told(lambda: [*vault.refused_users(), *vault.no_users()]) if user_id is None else ()),
         ),
@@ -309,7 +314,8 @@ def _full(scopes: tuple[ScopeStatus, ...], capacity: int) -> list[str]:
     """A line for each user who has as many memories as may be."""
     return [
         f"{layout.label(scope.scope)}: {scope.memories:,} memories, and memories.capacity is {capacity:,}: with each "
-        "new one the least important expires, into archive/memories/"
+        "new one the least important expires, into archive/memories/; those for good, and your own notes, only where "
+        "whoever stores another one is told"
         for scope in scopes
         if scope.memories >= capacity
     ]

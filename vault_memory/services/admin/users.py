@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path, PurePosixPath
 
 from vault_memory.adapters import files, git
@@ -16,11 +17,14 @@ from vault_memory.adapters.scan import walk
 from vault_memory.core import layout, trailers
 from vault_memory.core.profile import Profile
 from vault_memory.core.trailers import Trailers
-from vault_memory.errors import ForeignFile, HistoryError, TooLarge, UsageError, in_command
+from vault_memory.errors import ForeignFile, HistoryError, TooLarge, UsageError, VaultMemoryError, in_command
 from vault_memory.services.admin.access import drop_user_token
 from vault_memory.services.indexing import reconcile
+from vault_memory.services.learning import rename_sessions
+from vault_memory.services.longterm import rename_waiting
 from vault_memory.services.memories import drop_deletions, rename_accesses
 from vault_memory.services.person_edits import commit_person_edits, withheld
+from vault_memory.services.shortterm import forget_history
 from vault_memory.services.turns import rename_redactions
 from vault_memory.services.vault import Vault
 from vault_memory.services.write import refuse_while_waiting
@@ -105,6 +109,14 @@ def rename_user(vault: Vault, old: str, new: str) -> None:
         os.rename(vault.root / old_dir, vault.root / new_dir)
         vault.log_renaming(old, new)  # after the tokens: whoever was let in by one was so before this
         rename_redactions(vault, old, new)
+        # What fails expires, or is sent under the id that the records had it by.
+        for follow in (
+            partial(rename_sessions, vault, old, new),
+            partial(forget_history, vault, old),
+            partial(rename_waiting, vault, old, new),
+        ):
+            with suppress(VaultMemoryError):
+                follow()
         rename_accesses(vault, old, new)
         for user_id in (old, new):
             drop_deletions(vault, user_id)

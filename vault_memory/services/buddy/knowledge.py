@@ -29,7 +29,8 @@ def buddy_create_entity(
     observations: Sequence[str] = (),
     tags: Sequence[str] = (),
 ) -> dict[str, Any]:
-    """Add an entity; where one is called so, it gets what is new. `entity` is as it is then. Raises what
+    """Add an entity; where one is called so, it gets what is new: then `isNew` is False, and `isChanged` says whether
+    there was anything. `entity` is as it is then. Raises what
     `create_entity` raises."""
     added = create_entity(vault, user_id, name, entity_type, observations, tags)
     return {"entity": buddy.entity_record(added.entity) if added.entity else None, **_told(added)}
@@ -38,8 +39,8 @@ def buddy_create_entity(
 def buddy_create_relation(
     vault: Vault, user_id: str, from_name: str, to_name: str, relation_type: str, description: str = ""
 ) -> dict[str, Any]:
-    """Add a relation between two entities, by their names. `made` are those that were not there and were made for it.
-    Raises what `create_relation` raises."""
+    """Add a relation between two entities, by their names. `made` are those that were not there and were made for it;
+    `isNew` and `isChanged` are as in `buddy_create_entity`. Raises what `create_relation` raises."""
     added = create_relation(vault, user_id, from_name, to_name, relation_type, description)
     relation = buddy.relation_record(added.relation) if added.relation else None
     return {"relation": relation, "made": list(added.stubs), **_told(added)}
@@ -73,7 +74,11 @@ def buddy_get_mistake_patterns(vault: Vault, user_id: str) -> dict[str, Any]:
 
 def _told(added: Added) -> dict[str, Any]:
     told = added.as_dict()
-    return {"isNew": added.is_new, **{key: told[key] for key in ("redactions", "paused", "degraded")}}
+    return {
+        "isNew": added.is_made,
+        "isChanged": added.is_new,
+        **{key: told[key] for key in ("redactions", "paused", "degraded")},
+    }
 
 
 def _camel(value: Any) -> Any:

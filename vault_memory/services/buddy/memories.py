@@ -9,7 +9,7 @@ from typing import Any
 from vault_memory.adapters.models import ChatModel
 from vault_memory.core import buddy, layout
 from vault_memory.core.memories import Memory, checked_type
-from vault_memory.core.text import fold, one_line
+from vault_memory.core.text import one_line, tokens
 from vault_memory.errors import Busy, IndexUnusable, NotFound, UsageError
 from vault_memory.services.graph import graph_of
 from vault_memory.services.memories import (
@@ -68,7 +68,7 @@ def buddy_remember(
     """The memories that hold the query in title, content or a tag, whatever its case, width and Chinese script, those
     that answer it best first; then ten others that answer it by their words and meaning. At most `limit` (None: all);
     `total` is how many there are. Raises `UsageError`."""
-    if not fold(query).strip():
+    if not tokens.fold(query).strip():
         raise UsageError("the query is empty: say what is to be remembered")
     types = [checked_type(memory_type)] if memory_type else None
     limit = _limit(limit)

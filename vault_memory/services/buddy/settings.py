@@ -32,10 +32,10 @@ def buddy_config(
     max_tokens: int | None = None,
     temperature: float | None = None,
 ) -> dict[str, Any]:
-    """The settings of the language model, which are all users': `llm` as they are, of the key only where it is. Values
-    that are given are written to the vault's settings (`changed`), and count when it is opened again; those that say
-    where words go wait for `vault-memory trust` (`waiting`). A key is not taken. Raises `UsageError`, `ConfigError`,
-    `Changed`."""
+    """The settings of the language model, which are all users': `llm` as they are in force, of the key only where it
+    is; `enabled` where a model is asked. Values that are given are written to the vault's settings (`changed`), and
+    count when it is opened again; those that say where words go wait for `vault-memory trust` (`waiting`). A key is not
+    taken. Raises `UsageError`, `ConfigError`, `Changed`."""
     layout.check_user_id(user_id)
     if api_key is not None:
         raise UsageError(
@@ -53,7 +53,21 @@ def buddy_config(
     wanted = {key: value for key, value in given.items() if value is not None}
     changed = _write(vault, wanted, ASSISTANT)
     config = vault.settings_now()
-    return {**config_of(config, is_shown=True), "changed": changed, "waiting": config.waits()}
+    waiting = [*config.waits(), *_waits_to_be_enabled(vault, config)]
+    return {**config_of(config, is_shown=True), "changed": changed, "waiting": waiting}
+
+
+def _waits_to_be_enabled(vault: Vault, config: Config) -> list[str]:
+    """A line where the model is switched on in the vault's file, and nothing is asked yet."""
+    is_wanted = reading.toml_table(_file(vault)[1]).get(_TABLE, {}).get("enabled") is True
+    if not is_wanted or _is_enabled(config):
+        return []
+    return [f"llm.enabled in {layout.SETTINGS_FILE} counts when an address is in force (llm.provider or llm.base_url)"]
+
+
+def _is_enabled(config: Config) -> bool:
+    """Whether a model is asked: it is switched on, and there is one."""
+    return config.llm_enabled and bool(config.llm_address())
 
 
 def config_of(config: Config, *, is_shown: bool = False) -> dict[str, Any]:
@@ -64,6 +78,7 @@ def config_of(config: Config, *, is_shown: bool = False) -> dict[str, Any]:
     )
     if is_shown:
         place = config.llm_key_env or config.llm_key_file
+        record["llm"]["enabled"] = _is_enabled(config)
         record["llm"]["apiKey"] = f"configured: {place}" if place else "not set"
     return record
 

@@ -8,11 +8,12 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import Any, get_type_hints
 
 from vault_memory.errors import UsageError
 from vault_memory.services.buddy import knowledge, memories, settings
-from vault_memory.services.vault import Vault
+from vault_memory.services.vault import Vault, open_vault
 
 _OWN_NAMES = {
     "from_name": "from",
@@ -90,9 +91,10 @@ TOOLS: Mapping[str, Tool] = {
 """Every tool by its name."""
 
 
-def call_tool(vault: Vault, user_id: str, name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Call a tool by its name, with the arguments by their names in the document, as JSON has them. Raises `UsageError`
-    for an unknown tool, and for an argument that is unknown, missing or of a wrong type; and what the tool raises."""
+def call_tool(vault: Vault | str | Path, user_id: str, name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Call a tool by its name, with the arguments by their names in the document, as JSON has them. The vault may be
+    named by its folder. Raises `UsageError` for an unknown tool, and for an argument that is unknown, missing or of a
+    wrong type; `NotAVault`, and what the tool raises."""
     if name not in TOOLS:
         raise UsageError(f"there is no tool {name[:60]!r}.{_near(name, TOOLS)}")
     tool = TOOLS[name]
@@ -111,7 +113,7 @@ def call_tool(vault: Vault, user_id: str, name: str, arguments: Mapping[str, Any
     for each in tool.parameters:
         if each.is_required and each.python_name not in given:
             raise UsageError(f"{name} needs the argument {each.name}")
-    return tool.function(vault, user_id, **given)
+    return tool.function(vault if isinstance(vault, Vault) else open_vault(vault), user_id, **given)
 
 
 def _document_name(name: str) -> str:

@@ -11,11 +11,12 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from vault_memory.core import layout
-from vault_memory.errors import HistoryError, VaultMemoryError
+from vault_memory.errors import Busy, HistoryError, VaultMemoryError
 from vault_memory.services.archiving import Step, archive_user, in_words
 from vault_memory.services.daemon.git_upkeep import maintain_git
 from vault_memory.services.distilling import consolidate_to_profile, end_idle_conversations
 from vault_memory.services.indexing import embed, reconcile
+from vault_memory.services.longterm import ROUND_S, flush_long_term
 from vault_memory.services.memories import drop_deletions, expire_memories, make_lasting, write_accesses
 from vault_memory.services.profiles import compute_interaction
 from vault_memory.services.sync import sync
@@ -108,6 +109,17 @@ def _sync(vault: Vault) -> str:
         return "; ".join(waits) or "git.remote is not set"
     synced = sync(vault)
     return "; ".join([f"{synced.received} commits received, {synced.sent} sent", *synced.notes])
+
+
+def _flush_long_term(vault: Vault) -> str:
+    if not vault.config.longterm_enabled:
+        waits = vault.config.waits() if vault.config.is_waiting("longterm") else []
+        return "; ".join(waits) or "longterm.enabled is off"
+    try:
+        done = flush_long_term(vault, stop_s=ROUND_S)
+    except Busy:
+        return "another process sends"
+    return f"{done.sent:,} turns sent" + (f", {done.waiting:,} wait" if done.waiting else "")
 
 
 def _compute_interaction(vault: Vault) -> str:
@@ -204,6 +216,7 @@ JOBS = (
     COMMITS,
     VECTORS,
     Job("sync", "15m", "bring this vault and the remote in git.remote to the same state", _sync),
+    Job("longterm", "1m", "send new turns to the long-term store, if there is one", _flush_long_term),
     Job("maintenance", "15m", "keep git's history fast and small, while nobody writes", maintain_git),
     Job("interaction", "04:00", "compute from the logs how each person talks with the assistant", _compute_interaction),
     Job("archive", "03:00", "pack old conversations and rotate the logs of earlier years", _archive),

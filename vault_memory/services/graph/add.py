@@ -35,13 +35,15 @@ MAX_ROUNDS = 20
 @dataclass(frozen=True)
 class Added:
     """What became of an addition. `entity` is as it stands then, of a relation the one that it begins at; None for a
-    user who is off the record: nothing is kept of them. `is_new` is False where all was there already. `stubs` are the
-    names of entities that were made because the relation names them. `redactions` counts what was kept out, by
+    user who is off the record: nothing is kept of them. `is_new` is False where all was there already, `is_made` also
+    where an entity or relation that was there got what is new. `stubs` are the names of entities that were made because
+    the relation names them. `redactions` counts what was kept out, by
     category; `paused` says why the commit waits, `degraded` what could not be used."""
 
     entity: Entity | None = None
     relation: Relation | None = None
     is_new: bool = False
+    is_made: bool = False
     stubs: tuple[str, ...] = ()
     commits: tuple[str, ...] = ()
     redactions: Mapping[str, int] = field(default_factory=dict)
@@ -193,7 +195,7 @@ def _drafts(user_id: str, sheet: Sheet, subject: str, author: Author) -> list[Dr
         changes.append(FileChange(folder / source, before, after))
     if not changes:
         return []
-    ids = {outcome.entity.id for outcome in sheet.outcomes.values() if isinstance(outcome, Outcome)}
+    ids = {outcome.entity.id for outcome in sheet.outcomes().values() if isinstance(outcome, Outcome)}
     one = next(iter(ids)) if len(ids) == 1 else None
     return [Draft(trailers.render(subject, "", Trailers(user=user_id, entity=one or None)), author, tuple(changes))]
 
@@ -202,10 +204,13 @@ def _outcomes(
     sheet: Sheet, prepared: Sequence[tuple[Addition | VaultMemoryError, Mapping[str, int]]]
 ) -> tuple[Added | VaultMemoryError, ...]:
     found: list[Added | VaultMemoryError] = []
+    outcomes = sheet.outcomes()
     for number, (_, redactions) in enumerate(prepared):
-        made = sheet.outcomes[number]
+        made = outcomes[number]
         if isinstance(made, Outcome):
-            found.append(Added(made.entity, made.relation, made.is_new, made.stubs, redactions=redactions))
+            found.append(
+                Added(made.entity, made.relation, made.is_new, made.is_made, made.stubs, redactions=redactions)
+            )
         else:
             found.append(made)
     return tuple(found)

@@ -43,7 +43,7 @@ class EntityView:
 
 
 def search_entities(vault: Vault, user_id: str, query: str, limit: int | None = None) -> FoundEntities:
-    """The entities with the query in a name, an observation or a tag, whatever its case, width or Chinese script
+    """The entities with the query in a name, an observation or a tag, whatever its case, width, accents or script
     ("aut" finds "auth"), the best first; then those that have all its words. An empty query finds all. At most `limit`
     (None: all). Raises `NotFound` for an unknown user, `UsageError` for a limit below 1."""
     if limit is not None and limit < 1:
@@ -104,11 +104,11 @@ def left_out(vault: Vault, user_id: str) -> list[str]:
 
 
 def found(graph: Graph, user_id: str, name: str) -> Entity:
-    """The entity of that name. Raises `NotFound`, which names those that are called nearly so."""
+    """The entity of that name. Raises `NotFound`, which names those that are called nearly so, or whose file is."""
     if entity := graph.find(name):
         return entity
-    by_key = {name_key(each.name): each.name for each in graph.entities}
-    near = [by_key[key] for key in difflib.get_close_matches(name_key(name), by_key, 3)]
+    by_key = {each.keys[1]: each.name for each in graph.entities} | {each.keys[0]: each.name for each in graph.entities}
+    near = dict.fromkeys(by_key[key] for key in difflib.get_close_matches(name_key(name), by_key, 3))
     hint = f" Is it {' or '.join(map(repr, near))}?" if near else ""
     raise NotFound(f"the graph of {user_id} has no entity {name[:100]!r}.{hint}")
 

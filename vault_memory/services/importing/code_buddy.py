@@ -32,7 +32,7 @@ from vault_memory.services.vault import Vault
 AT_ONCE = 1_000
 """So many records are written with one hold of the user's lock."""
 GRAPH_AT_ONCE = 500
-"""Entities and relations; a note is read again for each of its relations."""
+"""Entities and relations, of which each may make a note."""
 PIECE_BYTES = 1 << 20
 MAX_CONFIG_BYTES = 1_000_000
 PROJECT_FOLDER = ".opencode/code-buddy"

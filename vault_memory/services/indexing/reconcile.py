@@ -19,7 +19,7 @@ from pathlib import PurePosixPath
 from vault_memory.adapters import scan
 from vault_memory.adapters.index import FileState, Index
 from vault_memory.adapters.scan import SourceStamp, Stamp
-from vault_memory.core import layout, memories, mistakes
+from vault_memory.core import layout, learning, memories, mistakes
 from vault_memory.core.notes import Document, Resume, document
 from vault_memory.errors import HistoryError, IndexUnusable
 from vault_memory.services.indexing import spaces
@@ -298,6 +298,8 @@ class _Run:
     def _document(self, source: str, content: scan.Content, resume: Resume | None = None) -> Document:
         kind = layout.kind_of(layout.Place(self.scope, source))
         found = document.read(source, kind, content.data, resume)
+        if kind == "learning" and not found.problems:
+            return replace(found, problems=learning.decode(content.data).problems)
         if kind not in ("memory", "mistake") or found.problems:
             return found
         body, name = "\n".join(chunk.text for chunk in found.chunks), PurePosixPath(source).stem

@@ -19,7 +19,7 @@ from vault_memory.adapters.history import ASSISTANT, Author, Draft, FileChange
 from vault_memory.adapters.state import StateFile
 from vault_memory.core import layout, trailers
 from vault_memory.core.memories import Memory
-from vault_memory.core.text import fold
+from vault_memory.core.text import tokens
 from vault_memory.core.trailers import Trailers
 from vault_memory.errors import NotFound, UsageError, VaultMemoryError
 from vault_memory.services.memories.accesses import forget_accesses
@@ -74,7 +74,7 @@ def prepare_deletion(
         found = memory_files(vault, user_id, ids)
     else:
         found = list_memories(vault, user_id, memory_type=memory_type, history=True)
-        words = fold(query or "").split()
+        words = tokens.fold(query or "").split()
         if query is not None and not words:
             raise UsageError("the query is empty: nothing is deleted by an empty query")
         found = [file for file in found if all(word in _searched(file.memory) for word in words)]
@@ -169,7 +169,7 @@ def _draft(user_id: str, found: Sequence[MemoryFile], author: Author) -> Draft:
 
 
 def _searched(memory: Memory) -> str:
-    return fold("\n".join([memory.title, memory.content, *memory.tags]))
+    return tokens.fold("\n".join([memory.title, memory.content, *memory.tags]))
 
 
 def _unexpired(stored: Mapping[str, Any], now: datetime) -> dict[str, Any]:

@@ -1,16 +1,20 @@
 """Memories that have expired go to `archive/memories/`, where only a search of the history finds them; and of more than
-a user may have those that matter least expire."""
+a user may have those that matter least expire. What is for good, or a person's own, goes only where whoever stores
+another one is told."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import PurePosixPath
+from typing import NamedTuple
 
+from vault_memory.adapters.git import bytes_of
 from vault_memory.adapters.history import ASSISTANT, Draft, FileChange
 from vault_memory.adapters.index import MemoryRow
 from vault_memory.core import layout, memories, trailers
 from vault_memory.errors import Busy, IndexUnusable, UsageError
+from vault_memory.services.memories.accesses import accesses
 from vault_memory.services.memories.files import MemoryFile, memory_rows, read_memory
 from vault_memory.services.vault import Vault
 from vault_memory.services.write import Plan, write
@@ -18,17 +22,23 @@ from vault_memory.services.write import Plan, write
 MAX_NAMED = 20
 """So many memories are named in the message of a commit that archives them."""
 
-MAX_AT_ONCE = 100
-"""So many expire for one that is stored; where somebody has lowered the capacity the job moves the rest."""
+
+class Overflow(NamedTuple):
+    """What goes because there are too many: the commits, the ids, and in words why fewer go than should (else "")."""
+
+    drafts: Sequence[Draft] = ()
+    gone: tuple[str, ...] = ()
+    problem: str = ""
 
 
 def expire_memories(vault: Vault, user_id: str) -> tuple[str, ...]:
     """Move the user's expired memories into the archive, and of more than `memories.capacity` active ones those that
-    matter least; return their ids. Raises `NotFound` for an unknown user, and what `write` raises."""
+    matter least among those with a time; return their ids. Raises `NotFound` for an unknown user, and what `write`
+    raises."""
     rows = memory_rows(vault, user_id)
     now = vault.now().timestamp()
     due = [row for row in rows if _is_due(row, now)]
-    over = vault.index(user_id).memories_over(now, vault.config.memories_capacity, len(rows))
+    _, over = _least(vault, user_id, vault.config.memories_capacity, len(rows), (), is_told=False)
     if not due and not over:
         return ()
 
@@ -36,7 +46,7 @@ def expire_memories(vault: Vault, user_id: str) -> tuple[str, ...]:
         drafts: list[Draft] = []
         moved: list[str] = []
         for rows, why in ((due, "expired"), (over, too_many(vault))):
-            made, ids = _moving(vault, user_id, rows, why, is_forced=rows is over)
+            made, ids = _moving(vault, user_id, rows, why, (), is_forced=rows is over)
             drafts += made
             moved += ids
         return Plan(tuple(moved), drafts)
@@ -45,17 +55,89 @@ def expire_memories(vault: Vault, user_id: str) -> tuple[str, ...]:
     return write(vault, user_id, paths, decide).result
 
 
-def overflow_drafts(vault: Vault, user_id: str, more: int) -> tuple[list[Draft], tuple[str, ...]]:
-    """The commit that lets expire what is too much when a user gets so many `more` memories, and the ids of these
-    memories. None where that cannot be told now: the job does it later. The caller holds the user's lock."""
-    if not more or not vault.is_user(user_id):
-        return [], ()
-    most = vault.config.memories_capacity - more
+def overflow_drafts(vault: Vault, user_id: str, notes: Sequence[FileChange], *, is_told: bool) -> Overflow:
+    """What expires when a user gets the memories in these new `notes`, one for each of them at most. That may be new
+    ones themselves: their notes go to the archive as soon as they are written. Unless whoever stores them `is_told`,
+    only such go as have a time and were not written by a person. None where that cannot be told now: the job does it
+    later. The caller holds the user's lock."""
+    if not notes or not vault.is_user(user_id):
+        return Overflow()
+    new = [_coming(user_id, note) for note in notes]
     try:
-        least = vault.index(user_id).memories_over(vault.now().timestamp(), most, MAX_AT_ONCE)
+        count, least = _least(vault, user_id, vault.config.memories_capacity - len(new), len(new), new, is_told=is_told)
     except (Busy, IndexUnusable):  # a memory is stored all the same
-        return [], ()
-    return _moving(vault, user_id, least, too_many(vault), is_forced=True)
+        return Overflow()
+    drafts, gone = _moving(vault, user_id, least, too_many(vault), new, is_forced=True)
+    return Overflow(drafts, gone, _why_fewer(vault, count - len(gone)) if is_told else "")
+
+
+def _why_fewer(vault: Vault, missing: int) -> str:
+    """In words that so many more should have gone; "" for none."""
+    if missing <= 0:
+        return ""
+    count = "1 memory is" if missing == 1 else f"{missing:,} memories are"
+    return (
+        f"{count} {too_many(vault)}: what matters less is in notes with edits that are in no commit yet; once they are "
+        "committed, by the background service or by you, the next new memory takes the place of one"
+    )
+
+
+def _least(
+    vault: Vault, user_id: str, most: int, limit: int, new: Sequence[MemoryFile], *, is_told: bool
+) -> tuple[int, list[MemoryRow]]:
+    """How many active memories are more than `most`, at most `limit`; and so many of them and the `new` ones, of those
+    that can go, that matter least: the least important, of these the least recalled, of these the oldest."""
+    used = accesses(vault, user_id)  # recalls of today, which no note has yet
+    at = vault.now().timestamp()
+    coming = {file.source: file for file in new}
+    spare = len(used)
+    while True:
+        count, rows = vault.index(user_id).memories_over(at, most, limit, spare, passing=not is_told)
+        known = {row.source for row in rows}
+        also = [_row(each) for each in new if each.source not in known and (is_told or each.memory.expires_at)]
+        going: list[MemoryRow] = []
+        staying = 0
+        for rank, row in enumerate(sorted([*rows, *also], key=lambda row: _weight(row, used))):
+            if len(going) == count or (rank >= count and row.source in coming):
+                break  # a new one does not go in the place of one that matters less, nor one that matters more for it
+            if _leaving(vault, user_id, row, coming):
+                going.append(row)
+            else:
+                staying += 1
+        if staying <= spare - len(used) or len(rows) < count + spare:
+            return count, going
+        spare = len(used) + 2 * staying  # the next ones in their place
+
+
+def _weight(row: MemoryRow, used: Mapping[str, int]) -> tuple[float, int, float, str]:
+    """By what memories go, the least first."""
+    return row.importance, row.used + used.get(row.memory_id, 0), row.created, row.source
+
+
+def _leaving(vault: Vault, user_id: str, row: MemoryRow, coming: Mapping[str, MemoryFile]) -> MemoryFile | None:
+    """The memory of a row, if it can go: it is one of the new ones, or its note is in a commit as it is. Another one
+    may be withheld because of a secret, which would be committed under the other name."""
+    if new := coming.get(row.source):
+        return new
+    file = read_memory(vault, user_id, row.source)
+    is_kept = file and vault.history.is_kept(layout.user_dir(user_id) / file.source, file.stored)
+    return file if is_kept else None
+
+
+def _coming(user_id: str, note: FileChange) -> MemoryFile:
+    """The memory in a note that is about to be written."""
+    stored = bytes_of(note.new) or b""
+    return MemoryFile(
+        str(note.path.relative_to(layout.user_dir(user_id))), stored, memories.decode(stored.decode(), note.path.stem)
+    )
+
+
+def _row(file: MemoryFile) -> MemoryRow:
+    """A new memory as the index will know it."""
+    memory = file.memory
+    created, expires = (each.timestamp() if each else None for each in (memory.created_at, memory.expires_at))
+    own = (memory.id, memory.type, memory.title, memory.importance)
+    return MemoryRow(file.source, *own, created or 0.0, expires, expires, memory.access_count)
 
 
 def too_many(vault: Vault) -> str:
@@ -69,20 +151,18 @@ def _is_due(row: MemoryRow, now: float) -> bool:
 
 
 def _moving(
-    vault: Vault, user_id: str, rows: Sequence[MemoryRow], why: str, *, is_forced: bool
+    vault: Vault, user_id: str, rows: Sequence[MemoryRow], why: str, new: Sequence[MemoryFile], *, is_forced: bool
 ) -> tuple[list[Draft], tuple[str, ...]]:
     """The commit that moves memories into the archive, and their ids; of those that somebody has given more time
-    meanwhile none, unless it `is_forced`: then they expire now. A note that is in no commit stays: it may be withheld
-    because of a secret, which would be committed under the other name."""
+    meanwhile none, unless it `is_forced`: then they expire now."""
     changes: list[FileChange] = []
     moved: list[MemoryFile] = []
     now, folder = vault.now(), layout.user_dir(user_id)
+    coming = {file.source: file for file in new}
     for row in rows:
-        file = read_memory(vault, user_id, row.source)
+        file = _leaving(vault, user_id, row, coming)
         is_expired = file is not None and file.memory.expires_at is not None and file.memory.expires_at <= now
         if file is None or not (is_expired or is_forced):
-            continue
-        if not vault.history.is_kept(folder / file.source, file.stored):
             continue
         stored = file.stored if is_expired else _expired_now(vault, file)
         changes.append(FileChange(folder / file.source, file.stored, None))

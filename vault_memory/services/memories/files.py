@@ -10,7 +10,7 @@ from vault_memory.adapters import files
 from vault_memory.adapters.index import MemoryRow
 from vault_memory.core import layout, memories
 from vault_memory.core.memories import Memory
-from vault_memory.core.text import fold
+from vault_memory.core.text import tokens
 from vault_memory.errors import NotFound
 from vault_memory.services.indexing import reconcile
 from vault_memory.services.vault import Vault
@@ -78,11 +78,12 @@ def memories_holding(vault: Vault, user_id: str, text: str, *, memory_type: str 
         if not vault.index(user_id).is_read_only:
             reconcile(vault, user_id)
         known = vault.index(user_id).memory_texts(vault.now().timestamp())
-    wanted, found = fold(text).strip(), list[MemoryFile]()
+    wanted, found = tokens.fold(text).strip(), list[MemoryFile]()
     for each in known:
-        is_sought = memory_type in (None, each.type) and (not each.is_whole or wanted in fold(each.text))
+        is_sought = memory_type in (None, each.type) and (not each.is_whole or wanted in tokens.fold(each.text))
         file = read_memory(vault, user_id, each.source) if is_sought else None
-        if file and any(wanted in fold(part) for part in (file.memory.title, file.memory.content, *file.memory.tags)):
+        held = (file.memory.title, file.memory.content, *file.memory.tags) if file else ()
+        if file and any(wanted in tokens.fold(part) for part in held):
             found.append(file)
     return found
 

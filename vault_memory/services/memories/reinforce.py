@@ -13,7 +13,7 @@ from vault_memory.core.trailers import Trailers
 from vault_memory.errors import UsageError
 from vault_memory.services.memories.files import memory_files, memory_rows, read_memory
 from vault_memory.services.vault import LOCK_TIMEOUT_S, Vault
-from vault_memory.services.write import Plan, write
+from vault_memory.services.write import Plan, Written, write
 
 
 def reinforce(vault: Vault, user_id: str, memory_id: str) -> bool:
@@ -26,24 +26,30 @@ def reinforce(vault: Vault, user_id: str, memory_id: str) -> bool:
     if vault.config.is_off_record(user_id):
         return False
     sources = [file.source for file in memory_files(vault, user_id, [memory_id]) if not file.is_archived]
-    return bool(renew(vault, user_id, sources))
+    return bool(renew(vault, user_id, sources).result)
 
 
-def renew(vault: Vault, user_id: str, sources: Sequence[str], wait_s: float = LOCK_TIMEOUT_S) -> list[str]:
-    """`reinforce` for the memories in these notes; the sources of those for which it was done."""
+def renew(
+    vault: Vault, user_id: str, sources: Sequence[str], wait_s: float = LOCK_TIMEOUT_S, *, at_once: bool = False
+) -> Written[list[str]]:
+    """`reinforce` for the memories in these notes; the result is the sources of those for which it was done. `at_once`:
+    in a commit of its own, because somebody asked to have them stored."""
     folder, at = layout.user_dir(user_id), vault.now().astimezone(vault.config.zone())
 
     def decide() -> Plan[list[str]]:
         changes = {source: reinforcement(vault, user_id, source, at) for source in sources}
         made = tuple(change for change in changes.values() if change)
-        subject = trailers.logs_subject(user_id, f"{at:%Y-%m-%d %H:%M}")
         done = [source for source, change in changes.items() if change]
-        ids = [file.memory.id for source in done if (file := read_memory(vault, user_id, source))]
-        message = trailers.with_memories(trailers.render(subject, "", Trailers(user=user_id)), ids)
-        waits = vault.config.git_log_commits != "turn"
+        memories_of = [file.memory for source in done if (file := read_memory(vault, user_id, source))]
+        named = ", ".join(memory.heading for memory in memories_of)
+        logged = trailers.logs_subject(user_id, f"{at:%Y-%m-%d %H:%M}")
+        subject = f"memories({user_id}): reinforce {named}" if at_once else logged
+        message = trailers.render(subject, "", Trailers(user=user_id))
+        message = trailers.with_memories(message, [memory.id for memory in memories_of])
+        waits = not at_once and vault.config.git_log_commits != "turn"
         return Plan(done, [Draft(message, ASSISTANT, made, waits=waits)] if made else [])
 
-    return write(vault, user_id, [folder / source for source in sources], decide, wait_s=wait_s).result
+    return write(vault, user_id, [folder / source for source in sources], decide, wait_s=wait_s)
 
 
 def reinforcement(

@@ -21,7 +21,7 @@ from vault_memory.errors import Busy, IndexUnusable, UsageError
 from vault_memory.services.memories.expire import overflow_drafts
 from vault_memory.services.memories.files import MemoryFile, memory_rows, read_memory
 from vault_memory.services.memories.reinforce import reinforcement
-from vault_memory.services.memories.similar import read_index, told_otherwise
+from vault_memory.services.memories.similar import memories_about, read_index, told_otherwise
 from vault_memory.services.memories.store import memory_id, without_secrets
 from vault_memory.services.vault import Vault
 
@@ -48,19 +48,21 @@ class Kept:
 @dataclass(frozen=True)
 class KeptOfTurn:
     """What a turn's memories change: `drafts` are their commit and that of what had to go for them (`expired`, ids);
-    `reinforced` are notes that change along with the logs."""
+    `reinforced` are notes that change along with the logs. `not_found` says in words what was to be forgotten and is
+    in no memory that may go."""
 
     memories: tuple[Kept, ...] = ()
     drafts: tuple[Draft, ...] = ()
     reinforced: tuple[FileChange, ...] = ()
     expired: tuple[str, ...] = ()
+    not_found: tuple[str, ...] = ()
 
     def __add__(self, later: KeptOfTurn) -> KeptOfTurn:
         """Both; what goes later does not live on."""
         gone = {change.path for draft in later.drafts for change in draft.changes}
         left = tuple(change for change in self.reinforced if change.path not in gone)
         both = (self.memories + later.memories, self.drafts + later.drafts, left + later.reinforced)
-        return KeptOfTurn(*both, self.expired + later.expired)
+        return KeptOfTurn(*both, self.expired + later.expired, self.not_found + later.not_found)
 
 
 NOTHING_KEPT = KeptOfTurn()
@@ -78,8 +80,9 @@ def keep_said(
     zone. They live from now on.
 
     What the profile has is not kept twice: what is `known` there, in the person's words or as a note. What a memory
-    says already, in other words too, lets that one live on; what contradicts it takes its place. Secrets and private
-    facts stay out. One commit for all. The caller holds the user's lock, and writes.
+    says already, in other words too, lets that one live on; what contradicts it takes its place. What only ends
+    something is kept where a memory says that. Secrets and private facts stay out. One commit for all. The caller
+    holds the user's lock, and writes.
     """
     now = vault.now().astimezone(vault.config.zone())
     at = min(said_at, now.astimezone(said_at.tzinfo))
@@ -103,6 +106,8 @@ def keep_said(
                 again[known_as.source] = Kept(
                     known_as.memory.id, known_as.memory.type, known_as.memory.content, "reinforced"
                 )
+        elif each.is_only_a_change and not gone:
+            pass  # nothing is known that it ends
         elif any(_last_said(old.memory) > at for old in gone):
             pass  # a turn that comes late: what was said since then holds
         elif any(
@@ -121,7 +126,7 @@ def keep_said(
         return alive
     notes = [FileChange(_path(user_id, memory), None, memories.encode(memory).encode()) for memory in new.values()]
     # Too many is one for the next turn, where some go anyway: it may be the same one.
-    over, expired = overflow_drafts(vault, user_id, 0 if successions else len(new))
+    over, expired, _ = overflow_drafts(vault, user_id, [] if successions else notes, is_told=False)
     verb = "replace" if successions and len(new) == 1 else "add"
     message = _message(user_id, verb, list(new.values()), source)
     drafts = (Draft(message, ASSISTANT, (*notes, *successions.values())), *over)
@@ -142,38 +147,74 @@ def forget_said(
     before (its line and its time), if that is taken back. `source` is the line that asks for it. What was said after
     `said_until` stays.
 
-    One commit for all; git's history keeps them. What a person has stored, or edited and not committed, stays. The
-    caller holds the user's lock, and writes.
+    Of several that a request fits those go that say just that, if there are such. One commit for all; git's history
+    keeps them. What a person has stored, or edited and not committed, stays. The caller holds the user's lock, and
+    writes.
     """
     if not vault.is_user(user_id):
         return NOTHING_KEPT
     found: dict[str, MemoryFile] = {}
+    missed: list[str] = []
     try:
         if turn_before:
-            line, at = turn_before
-            prefix = f"{memories.SAID_PREFIX}_{int(at.timestamp() * 1000)}_"
-            rows = [row for row in memory_rows(vault, user_id) if row.memory_id.startswith(prefix)]
-            files = (read_memory(vault, user_id, row.source) for row in rows)
-            found |= {file.source: file for file in files if file and file.memory.source == line}
+            found |= {file.source: file for file in _of_turn(vault, user_id, *turn_before)}
         for each in asked:
-            for file in _alike(vault, user_id, each.words):
-                if memories.is_of_conversation(file.memory) and each.means(file.memory.content):
-                    found[file.source] = file
-    except (Busy, IndexUnusable):  # `memory delete` is left
-        return NOTHING_KEPT
-    folder = layout.user_dir(user_id)
-    gone = [
-        file
-        for file in found.values()
-        if vault.history.is_kept(folder / file.source, file.stored)
-        and not (said_until and file.memory.created_at and file.memory.created_at > said_until)
-    ]
-    if not gone:
-        return NOTHING_KEPT
-    changes = tuple(FileChange(folder / file.source, file.stored, None) for file in gone)
-    message = _message(user_id, "forget", [file.memory for file in gone], source)
-    kept = tuple(Kept(file.memory.id, file.memory.type, file.memory.content, "forgotten") for file in gone)
-    return KeptOfTurn(kept, (Draft(message, ASSISTANT, changes),))
+            fitting = [file for file in _meant(vault, user_id, each) if not _is_later(file.memory, said_until)]
+            gone = [file for file in fitting if _may_go(vault, user_id, file)]
+            found |= {file.source: file for file in gone}
+            if each.is_sure and not gone:
+                missed.append(_why_kept(each, fitting))
+    except (Busy, IndexUnusable) as error:  # `memory delete` is left
+        return KeptOfTurn(not_found=(f"the memories could not be searched ({error}): `vault-memory memory delete`",))
+    going = [file for file in found.values() if vault.history.is_kept(_place(user_id, file), file.stored)]
+    going = [file for file in going if not _is_later(file.memory, said_until)]
+    if not going:
+        return KeptOfTurn(not_found=tuple(missed))
+    changes = tuple(FileChange(_place(user_id, file), file.stored, None) for file in going)
+    message = _message(user_id, "forget", [file.memory for file in going], source)
+    kept = tuple(Kept(file.memory.id, file.memory.type, file.memory.content, "forgotten") for file in going)
+    return KeptOfTurn(kept, (Draft(message, ASSISTANT, changes),), not_found=tuple(missed))
+
+
+def _of_turn(vault: Vault, user_id: str, line: str, at: datetime) -> list[MemoryFile]:
+    """The memories that the turn on a line of the record, of that time, has left behind."""
+    prefix = f"{memories.SAID_PREFIX}_{int(at.timestamp() * 1000)}_"
+    rows = [row for row in memory_rows(vault, user_id) if row.memory_id.startswith(prefix)]
+    files = (read_memory(vault, user_id, row.source) for row in rows)
+    return [file for file in files if file and file.memory.source == line]
+
+
+def _meant(vault: Vault, user_id: str, asked: Forget) -> list[MemoryFile]:
+    """The active memories that a request fits; those alone that say just that, if there are any."""
+    about = memories_about(vault, user_id, asked.what if asked.is_said else f"I like {asked.what}")
+    alike = {file.source: file for file in (*_alike(vault, user_id, asked.what), *about)}
+    fits = {source: asked.fits(file.memory.content) for source, file in alike.items()}
+    best = max(fits.values(), default=0)
+    return [file for source, file in alike.items() if 0 < best == fits[source]]
+
+
+def _may_go(vault: Vault, user_id: str, file: MemoryFile) -> bool:
+    """Whether a memory is of a conversation, without an edit of its person's that is in no commit."""
+    return memories.is_of_conversation(file.memory) and vault.history.is_kept(_place(user_id, file), file.stored)
+
+
+def _is_later(memory: Memory, said_until: datetime | None) -> bool:
+    return bool(said_until and memory.created_at and memory.created_at > said_until)
+
+
+def _why_kept(asked: Forget, fitting: Sequence[MemoryFile]) -> str:
+    """Why nothing goes, and the next step."""
+    if not fitting:
+        return f"nothing found to forget: {asked.words} (`vault-memory memory list` and `pref list` show what is kept)"
+    ids = " ".join(file.memory.id for file in fitting)
+    return (
+        f"not forgotten, because you stored or edited it yourself: {fitting[0].memory.content} "
+        f"(`vault-memory memory delete {ids}` deletes it)"
+    )
+
+
+def _place(user_id: str, file: MemoryFile) -> PurePosixPath:
+    return layout.user_dir(user_id) / file.source
 
 
 def _is_said_in(content: str, known: str) -> bool:
@@ -237,7 +278,7 @@ def _alike(vault: Vault, user_id: str, text: str) -> list[MemoryFile]:
 def _succeeded(vault: Vault, user_id: str, file: MemoryFile, successor: str) -> FileChange | None:
     """The change of a note that says which memory takes its place; None for one that holds an edit of its person's
     which is in no commit, or that cannot be read."""
-    path = layout.user_dir(user_id) / file.source
+    path = _place(user_id, file)
     if not vault.history.is_kept(path, file.stored):
         return None
     try:

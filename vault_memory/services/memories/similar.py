@@ -148,7 +148,7 @@ def told_otherwise(
     whose place the text takes: of the same thing they say the contrary, or what was so before. None while the index
     cannot tell. It takes as long among many."""
     gone: list[MemoryFile] = []
-    found = _about(vault, user_id, content)
+    found = memories_about(vault, user_id, content)
     known = next((file for file in found if same(file.memory.content, content)), None)
     for file in found if known is None else ():
         memory = file.memory
@@ -162,7 +162,7 @@ def told_otherwise(
     return known, gone
 
 
-def _about(vault: Vault, user_id: str, content: str) -> list[MemoryFile]:
+def memories_about(vault: Vault, user_id: str, content: str) -> list[MemoryFile]:
     """The active memories that may say the same as a text, or the contrary."""
     if not vault.is_user(user_id):
         return []

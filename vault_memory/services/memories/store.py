@@ -17,13 +17,13 @@ from vault_memory.core.memories import Memory
 from vault_memory.core.privacy import places, redact, secrets_added, without_private
 from vault_memory.core.trailers import Trailers
 from vault_memory.errors import Busy, IndexUnusable, UsageError
-from vault_memory.services.memories.expire import overflow_drafts
+from vault_memory.services.memories.expire import Overflow, overflow_drafts
 from vault_memory.services.memories.files import MemoryFile, memory_rows, read_memory
 from vault_memory.services.memories.reinforce import renew
 from vault_memory.services.memories.similar import Asked, Question, Similar, Verdict, ask, judged
 from vault_memory.services.memories.statistics import note_in_session
 from vault_memory.services.vault import Vault
-from vault_memory.services.write import Plan, Written, write
+from vault_memory.services.write import Plan, Written, add_notes, write
 
 IMPORTANT = 0.7
 """The importance of what somebody asked to be remembered."""
@@ -36,8 +36,6 @@ _KEEP_IT_YOURSELF = (
     "git, a sync and every prompt that recalls it have it then"
 )
 """What a person can do who wants a private fact kept: the notes are theirs."""
-MAX_IN_A_COMMIT = 200
-"""Of more memories at once each commit holds so many."""
 _LEFT_OUT = re.compile(r"\[(?:redacted: [\w-]+|private)\]")
 
 
@@ -46,8 +44,8 @@ class Stored:
     """A stored memory. `id` is empty where nothing was stored: for a user who is off the record, and where memories are
     `similar` and a person is to decide. `reinforced`: the same memory was there, has the `id`, and lives on. `merged`
     are the ids of those that it was merged with. `redactions` counts what was kept out of it, by category; `expired`
-    are the ids of memories that had to go for it; `paused` says why its commit waits, `degraded` what could not be
-    used."""
+    are the ids of memories that had to go, its own where all others matter more;
+    `paused` says why its commit waits, `degraded` what could not be used."""
 
     id: str
     commits: tuple[str, ...] = ()
@@ -233,8 +231,15 @@ def store(
             return replace(told, degraded=_once(asked.degraded))
         old = verdict.same
         if old and not _outlives(memory, old.memory):
-            renew(vault, user_id, [old.source])
-            return replace(told, id=old.memory.id, reinforced=True, degraded=_once(asked.degraded))
+            lives = renew(vault, user_id, [old.source], at_once=not unattended)
+            return replace(
+                told,
+                id=old.memory.id,
+                commits=lives.commits,
+                paused=lives.paused,
+                reinforced=True,
+                degraded=_once(asked.degraded),
+            )
         new, said = memory, None
         if verdict.text:
             old = verdict.similar[0].file
@@ -248,7 +253,7 @@ def store(
         def is_as_judged(was: Verdict = verdict) -> bool:
             return now() == was
 
-        done = _write(vault, user_id, new, said, old or replacing, author, is_as_judged)
+        done = _write(vault, user_id, new, said, old or replacing, author, is_as_judged, is_told=not unattended)
         if done.result is None:  # others have stored what changes the verdict
             continue
         index = [f"index: {done.index_problem}"] if done.index_problem else []
@@ -256,9 +261,9 @@ def store(
             told,
             id=new.id,
             commits=done.commits,
-            expired=done.result,
+            expired=done.result.gone,
             paused=done.paused,
-            degraded=_once([*asked.degraded, *index]),
+            degraded=_once([*asked.degraded, *filter(None, [done.result.problem]), *index]),
             similar=() if verdict.text or verdict.same else told.similar,
             merged=(old.memory.id,) if verdict.text and old else (),
         )
@@ -281,43 +286,39 @@ def store_all(
         return StoredAll()
     counts: Counter[str] = Counter()
     refused: dict[str, str] = {}
-    notes: dict[str, tuple[PurePosixPath, bytes]] = {}
+    notes: dict[str, FileChange] = {}
     for each in found:
         try:
             kept, left_out = without_secrets(each)
-            notes.setdefault(each.id, (folder / memories.source_of(kept), _note(folder, kept)))
+            notes.setdefault(each.id, FileChange(folder / memories.source_of(kept), None, _note(folder, kept)))
             counts.update(left_out)
         except UsageError as error:
             refused[each.id] = str(error)
 
-    def decide() -> Plan[tuple[list[str], set[str], tuple[str, ...]]]:
-        rows = memory_rows(vault, user_id, notes) if vault.is_user(user_id) else []
-        known = {row.memory_id for row in rows}
-        new = [memory_id for memory_id in notes if memory_id not in known]
-        drafts = []
-        for at in range(0, len(new), MAX_IN_A_COMMIT):
-            part = new[at : at + MAX_IN_A_COMMIT]
-            changes = tuple(FileChange(path, None, note) for path, note in map(notes.__getitem__, part))
-            count = "1 memory" if len(part) == 1 else f"{len(part):,} memories"
-            message = trailers.render(f"memories({user_id}): add {count}", "", Trailers(user=user_id))
-            drafts.append(Draft(message, author, changes))
-        over, expired = overflow_drafts(vault, user_id, len(new))
-        return Plan((new, known, expired), [*drafts, *over])
+    def known_ids() -> set[str]:
+        return {row.memory_id for row in memory_rows(vault, user_id, notes)} if vault.is_user(user_id) else set()
 
-    if dry_run:
-        new, known, _ = decide().result
-        return StoredAll(tuple(new), tuple(known), refused, redactions=dict(counts))
-    done = write(vault, user_id, [path for path, _ in notes.values()], decide)
-    new, known, expired = done.result
+    def message(ids: Sequence[str]) -> str:
+        count = "1 memory" if len(ids) == 1 else f"{len(ids):,} memories"
+        return trailers.render(f"memories({user_id}): add {count}", "", Trailers(user=user_id))
+
+    stays = ""
+
+    def overflow(added: Sequence[FileChange]) -> tuple[Sequence[Draft], tuple[str, ...]]:
+        nonlocal stays
+        drafts, gone, stays = overflow_drafts(vault, user_id, added, is_told=True)
+        return drafts, gone
+
+    done = add_notes(vault, user_id, notes, known_ids, message, author, overflow=overflow, dry_run=dry_run)
     return StoredAll(
-        ids=tuple(new),
-        known=tuple(known),
+        ids=done.result.new,
+        known=done.result.known,
         refused=refused,
         commits=done.commits,
         redactions=dict(counts),
-        expired=expired,
+        expired=() if dry_run else done.result.gone,
         paused=done.paused,
-        degraded=(f"index: {done.index_problem}",) if done.index_problem else (),
+        degraded=tuple(filter(None, [stays, done.index_problem and f"index: {done.index_problem}"])),
     )
 
 
@@ -329,24 +330,26 @@ def _write(
     old: MemoryFile | None,
     author: Author,
     is_as_judged: Callable[[], bool],
-) -> Written[tuple[str, ...] | None]:
+    *,
+    is_told: bool,
+) -> Written[Overflow | None]:
     """Commit the note of a new memory, that of what was said if the new one is a merge with it, and which memory takes
-    the `old` one's place. The result is the ids of the memories that had to go; None, and nothing is written, if the
-    verdict is another one when the user's lock is held."""
+    the `old` one's place. The result is which memories had to go (`is_told`: whoever stores it reads that); None, and
+    nothing is written, if the verdict is another one when the user's lock is held."""
     folder = layout.user_dir(user_id)
     notes = {folder / memories.source_of(each): _note(folder, each) for each in (new, said) if each}
     verb = "merge" if said else "replace" if old else "add"
     subject = f"memories({user_id}): {verb} {new.type} {new.heading}"
     message = trailers.render(subject, "", Trailers(user=user_id, source=new.source or None, memory=new.id))
 
-    def decide() -> Plan[tuple[str, ...] | None]:
+    def decide() -> Plan[Overflow | None]:
         if not is_as_judged():
             return Plan(None)
         changes = [FileChange(path, None, note) for path, note in notes.items()]
         if old:
             changes.append(_with_successor(vault, user_id, old, new.id))
-        over, expired = overflow_drafts(vault, user_id, 0 if old else 1)
-        return Plan(expired, [Draft(message, author, tuple(changes)), *over])
+        over = overflow_drafts(vault, user_id, [] if old else changes, is_told=is_told)
+        return Plan(over, [Draft(message, author, tuple(changes)), *over.drafts])
 
     # The next one who stores a memory looks for the same in the index.
     paths = [*notes, *([folder / old.source] if old else [])]

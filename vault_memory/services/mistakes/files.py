@@ -11,7 +11,7 @@ from typing import Any
 from vault_memory.adapters import files
 from vault_memory.core import layout, mistakes
 from vault_memory.core.mistakes import Mistake, Patterns
-from vault_memory.core.text import QueryTerms, synonyms
+from vault_memory.core.text import synonyms
 from vault_memory.errors import TooLarge
 from vault_memory.services.indexing import reconcile
 from vault_memory.services.vault import Vault
@@ -73,8 +73,9 @@ def list_mistakes(
     most `limit`, without the first `offset`. Raises `NotFound` for an unknown user."""
     found = [file for file in mistake_files(vault, user_id) if _is_of(file.mistake, error_type)]
     if like is not None:
-        terms = synonyms.query_terms(like[:MAX_TEXT_CHARS], vault.config.search_synonyms)
-        found = [file for file in found if _is_like(file.mistake, terms)]
+        like = like[:MAX_TEXT_CHARS]
+        terms = synonyms.query_terms(like, vault.config.search_synonyms)
+        found = [file for file in found if mistakes.likeness(like, terms, file.mistake.texts) >= mistakes.MIN_OF_A_TASK]
     found.sort(key=lambda file: mistakes.newness(file.mistake), reverse=True)
     return found[offset : None if limit is None else offset + limit]
 
@@ -88,10 +89,6 @@ def get_mistake_patterns(
     unknown user."""
     found = list_mistakes(vault, user_id, error_type=error_type, like=like)
     return mistakes.patterns((file.mistake for file in found), vault.now().astimezone(vault.config.zone()))
-
-
-def _is_like(mistake: Mistake, terms: QueryTerms) -> bool:
-    return mistakes.likeness(terms, mistake.texts) >= mistakes.MIN_OF_A_TASK
 
 
 def _is_of(mistake: Mistake, error_type: str | None) -> bool:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 from typing import Any
 
-from vault_memory.adapters.history import ASSISTANT, Author, Draft, FileChange
+from vault_memory.adapters.history import ASSISTANT, Author, FileChange
 from vault_memory.core import layout, memories, mistakes, trailers
 from vault_memory.core.mistakes import Mistake
 from vault_memory.core.privacy import places, secrets_added
@@ -18,12 +18,10 @@ from vault_memory.errors import UsageError
 from vault_memory.services.memories import is_all_left_out, public
 from vault_memory.services.mistakes.files import mistake_files
 from vault_memory.services.vault import Vault
-from vault_memory.services.write import Plan, write
+from vault_memory.services.write import add_notes
 
 PREFIX = "mistake"
 MAX_SUBJECT_CHARS = 60
-MAX_IN_A_COMMIT = 200
-"""Of more mistakes at once each commit names so many."""
 
 
 @dataclass(frozen=True)
@@ -126,33 +124,23 @@ def _store(
         return Noted()
     counts: Counter[str] = Counter()
     refused: dict[str, str] = {}
-    notes: dict[str, tuple[Mistake, PurePosixPath, bytes]] = {}
+    new: dict[str, Mistake] = {}
+    notes: dict[str, FileChange] = {}
     for each in found:
         try:
             kept = _without_secrets(each, counts)
-            notes.setdefault(each.id, (kept, folder / mistakes.source_of(kept), _note(folder, kept)))
+            notes.setdefault(each.id, FileChange(folder / mistakes.source_of(kept), None, _note(folder, kept)))
+            new.setdefault(each.id, kept)
         except UsageError as error:
             refused[each.id] = str(error)
-    paths = [path for _, path, _ in notes.values()]
 
-    def decide() -> Plan[tuple[list[str], list[str]]]:
-        known = known_ids()
-        new = [mistake_id for mistake_id in notes if mistake_id not in known]
-        drafts = []
-        for at in range(0, len(new), MAX_IN_A_COMMIT):
-            part = [notes[mistake_id] for mistake_id in new[at : at + MAX_IN_A_COMMIT]]
-            changes = tuple(FileChange(path, None, note) for _, path, note in part)
-            drafts.append(Draft(_message(user_id, [each for each, _, _ in part]), author, changes))
-        return Plan((new, [mistake_id for mistake_id in notes if mistake_id in known]), drafts)
+    def message(ids: Sequence[str]) -> str:
+        return _message(user_id, [new[each] for each in ids])
 
-    if dry_run:
-        new, known = decide().result
-        return Noted(tuple(new), tuple(known), refused, redactions=dict(counts))
-    done = write(vault, user_id, paths, decide)
-    new, known = done.result
+    done = add_notes(vault, user_id, notes, known_ids, message, author, dry_run=dry_run)
     return Noted(
-        ids=tuple(new),
-        known=tuple(known),
+        ids=done.result.new,
+        known=done.result.known,
         refused=refused,
         commits=done.commits,
         redactions=dict(counts),

@@ -37,7 +37,7 @@ def mistakes_like(vault: Vault, user_id: str, request: str) -> list[Resembled]:
     for chunk in found.chunks:
         if not chunk.source.startswith(f"{layout.ARCHIVE_DIR}/"):
             texts[chunk.source] = f"{texts.get(chunk.source, '')}\n{chunk.text}"
-    scores = {source: mistakes.likeness(terms, mistakes.texts_of(text)) for source, text in texts.items()}
+    scores = {source: mistakes.likeness(request, terms, mistakes.texts_of(text)) for source, text in texts.items()}
     best = max(scores.values(), default=0.0)
     if not best or best < (least := mistakes.least(request)):
         return []

@@ -158,7 +158,7 @@ def _count(vault: Vault, user_id: str, found: Recollection) -> None:
     renewed: list[str] = []
     if due:
         with suppress(Busy, Unwritable, ForeignFile, HistoryError):  # it is counted in the state then
-            renewed = renew(vault, user_id, due, RENEWAL_WAIT_S)
+            renewed = renew(vault, user_id, due, RENEWAL_WAIT_S).result
     note_accesses(vault, user_id, [each for each, source in active.items() if source not in renewed])
 
 

@@ -43,7 +43,7 @@ def merge_driver(base: Path, ours: Path, theirs: Path, path: PurePosixPath) -> l
     # Git passes no times, so the age of two values of one key, by which `vault-memory sync` decides, is not known here.
     merged = merge.merge_file(path, old or None, mine, other)
     if merged is None:
-        return [f"{path} is not a note of a user: merge it yourself"]
+        return [f"{path} is not a note of a user, or two different entities have this file: merge it yourself"]
     ours.write_bytes(merged.text.encode("utf-8", "surrogateescape"))
     lines = [
         f"{path}: {each.key} is {each.kept} here and {each.older} there: keep what is right" for each in merged.clashes

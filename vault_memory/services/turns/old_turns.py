@@ -31,6 +31,7 @@ from vault_memory.services.memories import Kept as KeptMemory
 from vault_memory.services.memories import KeptOfTurn, forget_said, keep_said
 from vault_memory.services.notes import bring_back, read_day
 from vault_memory.services.profiles import ProfileFiles, change_profile, profile_timezone
+from vault_memory.services.redactor import Redactor
 from vault_memory.services.turns.record import (
     digest_of_conversation,
     known_words,
@@ -40,7 +41,6 @@ from vault_memory.services.turns.record import (
     without_told,
 )
 from vault_memory.services.turns.redactions import add_redactions
-from vault_memory.services.turns.redactor import Redactor
 from vault_memory.services.vault import Vault
 from vault_memory.services.write import Plan, Written, index_problem, refuse_while_waiting, write
 
@@ -354,14 +354,17 @@ def _is_memorable(vault: Vault, said: str) -> bool:
     if not vault.config.memories_from_turns:
         return False
     lexicon = vault.lexicon()
-    return bool(memorable(said, "", lexicon) or to_forget(said, lexicon) or takes_back_the_last(said, lexicon))
+    heard = memorable(said, "", lexicon, with_changes=True)
+    return bool(heard or to_forget(said, lexicon) or takes_back_the_last(said, lexicon))
 
 
 def _remember(vault: Vault, user_id: str, as_of: int, line: _Line) -> Written[KeptOfTurn]:
     """Keep what an old turn says as memories, as a new turn does (`record_turn`), in commits that name it. Where others
     had to go for them (`expired` names these), nothing is kept."""
     turn, lexicon = line.turn(user_id), vault.lexicon()
-    told, forgotten = memorable(line.said, "", lexicon), to_forget(line.said, lexicon)
+    forgotten = to_forget(line.said, lexicon)
+    said = memorable(line.said, "", lexicon, with_changes=True)
+    told = [each for each in said if not any(asked.means(each.content) for asked in forgotten)]
     is_reversal = not (told or forgotten) and takes_back_the_last(line.said, lexicon)
     before_it = turn_before(vault, turn, line.source) if is_reversal else None
 

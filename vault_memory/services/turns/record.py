@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import json
 import os
 import re
 import time
@@ -64,6 +65,7 @@ from vault_memory.errors import (
     UsageError,
     VaultMemoryError,
 )
+from vault_memory.services.longterm import note_for_long_term
 from vault_memory.services.memories import (
     NOTHING_KEPT,
     Kept,
@@ -75,8 +77,9 @@ from vault_memory.services.memories import (
 )
 from vault_memory.services.notes import bring_back, drop_summary, read_day
 from vault_memory.services.profiles import LaterChanges, ProfileFiles
+from vault_memory.services.redactor import LEFT_OUT, Redactor
+from vault_memory.services.shortterm import note_kept_turn
 from vault_memory.services.turns.redactions import add_redactions
-from vault_memory.services.turns.redactor import LEFT_OUT, Redactor
 from vault_memory.services.turns.update_memory import tasks_ended
 from vault_memory.services.turns.validate import UNNAMED, new_conversation_id, validate_and_normalize
 from vault_memory.services.vault import LOCK_TIMEOUT_S, Vault
@@ -108,7 +111,7 @@ class Recorded:
     `user_id` is the person's id as of `as_of` (`Vault.renamings`). `is_new`: not if it was in the record already.
     `is_complete`: its reply is in the record, too, and has ended. `suggestions` wait for the person to accept them.
     `memories` are the typed memories that it has left behind, or reinforced. `reason` says why a turn that asks to be
-    remembered has changed nothing.
+    remembered has changed nothing; `not_forgotten` says in words for what nothing was found that it asks to forget.
     """
 
     source: str
@@ -125,6 +128,7 @@ class Recorded:
     suggestions: tuple[Suggestion, ...] = ()
     memories: tuple[Kept, ...] = ()
     reason: str = ""
+    not_forgotten: tuple[str, ...] = ()
 
 
 def record_turn(
@@ -213,6 +217,7 @@ def record_turn(
                 break
             user_id, as_of = vault.id_now(user_id, as_of)
             turn = replace(turn, user_id=user_id)
+        unsent = note_for_long_term(vault, json.loads(turn.line()))
         try:
             if learn:
                 until = time.monotonic() + WAIT_S
@@ -236,6 +241,7 @@ def record_turn(
     paths = [record_file, *written.paths]
     index_is_wrong = index_problem(vault, paths) if index else None
     sources = sorted(path.relative_to(layout.user_dir(user_id)).as_posix() for path in paths)
+    noted = note_kept_turn(vault, json.loads(turn.line())) if turn.assistant_message is not None else ""
     return Recorded(
         line.source,
         written.result.changes,
@@ -246,7 +252,7 @@ def record_turn(
         (
             *vault.config.waits(),
             *_degraded(index_is_wrong),
-            *filter(None, [_in_the_future(vault, turn), problem() if learn else None]),
+            *filter(None, [_in_the_future(vault, turn), problem() if learn else None, noted, unsent]),
             *(f"the memory {each} had to go: {too_many(vault)}" for each in written.result.expired),
         ),
         user_id,
@@ -254,12 +260,13 @@ def record_turn(
         suggestions=written.result.suggestions,
         memories=written.result.memories,
         reason=_why_nothing(vault, turn, before, written) if learn and before else "",
+        not_forgotten=written.result.not_forgotten,
     )
 
 
 def _why_nothing(vault: Vault, turn: Turn, before: ProfileFiles, written: Written[_Learned]) -> str:
     result = written.result
-    if result.changes or result.suggestions or result.memories or written.paused:
+    if result.changes or result.suggestions or result.memories or result.not_forgotten or written.paused:
         return ""
     message = (turn.user_message or "")[:_MAX_SEARCHED_CHARS]
     return why_nothing(message, turn.assistant_message or "", before.profile.values(), vault.lexicon())
@@ -339,6 +346,8 @@ def _learn_from(vault: Vault, user_id: str, waiting: Sequence[_Marker], until: f
                 found = _turn_of(vault, user_id, marker)
                 # Its writer, or who learned from it later, may have been killed right after that.
                 untouched = _untouched(vault, user_id, marker)
+                if found:  # or before it waited for the long-term store, where one that waits already is the same
+                    note_for_long_term(vault, json.loads(found[1].line()))
                 if found and (untouched.exists() or not _is_learned(vault, *found[:2], marker)):
                     line, turn, is_reply = found
                     cache = ReadCache()
@@ -442,7 +451,11 @@ def add_reply(
             break
     if redact.counts:
         add_redactions(vault, user_id, redact.counts, as_of)
-    return recorded
+    if exit_code is None:
+        return recorded
+    whole = journal.with_replies(turn.row, [*turn.replies, (0, json.loads(reply.line()))]) | {"user_id": user_id}
+    degraded = filter(None, [note_for_long_term(vault, whole), note_kept_turn(vault, whole)])
+    return replace(recorded, degraded=tuple(degraded))
 
 
 def _append_to_record(
@@ -527,13 +540,14 @@ def _append(
 
 
 class _Learned(NamedTuple):
-    """What a turn has changed in the profile, what it only suggests, what it has left behind as memories, and the ids
-    of those that have expired for these."""
+    """What a turn has changed in the profile, what it only suggests, what it has left behind as memories, the ids of
+    those that have expired for these, and what it asks to be forgotten and nothing was found for."""
 
     changes: tuple[Change, ...] = ()
     suggestions: tuple[Suggestion, ...] = ()
     memories: tuple[Kept, ...] = ()
     expired: tuple[str, ...] = ()
+    not_forgotten: tuple[str, ...] = ()
 
 
 _NOTHING = _Learned()
@@ -565,11 +579,13 @@ def _learn(
     if is_reply:
         heard = extract(said, "", existing, vault.lexicon())
         signals = [signal for signal in signals if signal not in heard]
-    told = memorable(said, "", vault.lexicon()) if vault.config.memories_from_turns and not is_reply else []
-    if told:
-        signals = without_told(signals, told, said, existing, vault.lexicon())
+    is_heard = vault.config.memories_from_turns and not is_reply
+    told = memorable(said, "", vault.lexicon(), with_changes=True) if is_heard else []
     forgotten = [] if is_reply else to_forget(said, vault.lexicon())
-    is_reversal = not is_reply and not signals and takes_back_the_last(said, vault.lexicon())
+    told = [each for each in told if not any(asked.means(each.content) for asked in forgotten)]
+    if own := [each for each in told if not each.is_only_a_change]:
+        signals = without_told(signals, own, said, existing, vault.lexicon())
+    is_reversal = not (is_reply or signals or forgotten) and takes_back_the_last(said, vault.lexicon())
     before_it = turn_before(vault, turn, line.source) if is_reversal else None
     vault.chats.step_aside()
     folder, said_at = layout.user_dir(turn.user_id), min(turn.created_at.astimezone(), vault.now())
@@ -592,7 +608,8 @@ def _learn(
         if forgotten or before_it:
             taken_back = (before_it.source, before_it.at) if before_it else None
             kept += forget_said(vault, turn.user_id, forgotten, taken_back, line.source)
-        learned = _Learned(tuple(changes), tuple(suggestions), kept.memories, kept.expired)
+        not_found = () if changes else kept.not_found  # it was in the profile
+        learned = _Learned(tuple(changes), tuple(suggestions), kept.memories, kept.expired, not_found)
         labels = vault.config.locale or _labels(written, state.profile)
         logs = _log_entries(vault, turn, line.source, at, quote, learned, cache, labels, before_it, is_reply=is_reply)
         ended = tasks_ended(logs)

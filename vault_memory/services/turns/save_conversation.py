@@ -15,10 +15,12 @@ from typing import Any
 from vault_memory.adapters import files
 from vault_memory.core import layout
 from vault_memory.core.notes import Reply, journal
+from vault_memory.services.longterm import note_for_long_term
 from vault_memory.services.notes import bring_back, newest_turns
+from vault_memory.services.redactor import Redactor
+from vault_memory.services.shortterm import note_kept_turn
 from vault_memory.services.turns.record import RETRY_S, Recorded, record_turn
 from vault_memory.services.turns.redactions import add_redactions
-from vault_memory.services.turns.redactor import Redactor
 from vault_memory.services.vault import Vault
 from vault_memory.services.write import index_problem
 
@@ -59,11 +61,13 @@ def save_conversation(vault: Vault, user_id: str, user_message: str, assistant_m
     if counts:
         add_redactions(vault, user_id, counts, as_of)
     problem = index_problem(vault, [layout.user_dir(user_id) / _file(source)])
+    kept = {**turn, "assistant_message": whole, "user_id": user_id}
+    noted = [note_for_long_term(vault, kept), note_kept_turn(vault, kept)]
     return Recorded(
         source,
         sources=(_file(source),),
         redactions=dict(counts),
-        degraded=(f"index: {problem}",) if problem else (),
+        degraded=(*([f"index: {problem}"] if problem else []), *filter(None, noted)),
         user_id=user_id,
         as_of=as_of,
         is_complete=True,

@@ -15,7 +15,7 @@ from vault_memory.core.privacy import redact, secrets_added, without_private
 from vault_memory.core.trailers import Trailers
 from vault_memory.services.memories import note_in_session
 from vault_memory.services.profiles import profile_timezone
-from vault_memory.services.turns.redactor import LEFT_OUT
+from vault_memory.services.redactor import LEFT_OUT
 from vault_memory.services.vault import Vault
 from vault_memory.services.write import Plan, write
 

@@ -370,7 +370,15 @@ def _show_stored(vault: Vault, user_id: str, stored: Stored, *, as_json: bool) -
         )
     if stored.expired:
         most = f"{vault.config.memories_capacity:,} are kept"
-        echo(f"{plural(len(stored.expired), 'older one')} expired, as {most}: {', '.join(stored.expired)}", err=True)
+        others = [each for each in stored.expired if each != stored.id]
+        if others:
+            echo(f"{plural(len(others), 'older one')} expired, as {most}: {', '.join(others)}", err=True)
+        else:
+            echo(
+                f"it expired at once, as {most}, and each of them matters more: give it a greater --importance, or "
+                "delete others; its note lies in archive/memories/",
+                err=True,
+            )
     for reason in (*([f"the commit waits: {stored.paused}"] if stored.paused else []), *stored.degraded):
         echo(reason, err=True)
 

@@ -7,10 +7,11 @@ from datetime import datetime
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query, Request, Response
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 from starlette.concurrency import run_in_threadpool
 
 from vault_memory.core.memories import TYPES, Memory
+from vault_memory.core.reading import plain_text
 from vault_memory.errors import UsageError
 from vault_memory.interfaces.http import problem
 from vault_memory.interfaces.http.body import JsonRoute
@@ -41,8 +42,19 @@ MAX_LISTED_IDS = 1_000
 _ID = "mem_1769753100000_a1b2c3d4"
 _AT = "2026-01-30T14:05:00+08:00"
 
+
+def _with_words(content: str) -> str:
+    if not plain_text(content):
+        raise ValueError("is empty: say what is to be remembered")
+    return content
+
+
 Type = Annotated[str, Field(pattern=f"^({'|'.join(TYPES)})$", examples=["decision"])]
-Content = Annotated[str, Field(min_length=1, max_length=20_000, examples=["用 JWT 登入，因為手機版沒有 cookie"])]
+Content = Annotated[
+    str,
+    Field(min_length=1, max_length=20_000, examples=["用 JWT 登入，因為手機版沒有 cookie"]),
+    AfterValidator(_with_words),
+]
 Name = Annotated[str, Field(max_length=200)]
 Tags = Annotated[list[Name], Field(max_length=100, fail_fast=True, examples=[["auth"]])]
 Importance = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False, examples=[0.5])]

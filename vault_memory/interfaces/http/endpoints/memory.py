@@ -139,8 +139,9 @@ class KeptOut(BaseModel):
 
 class RecordedOut(BaseModel):
     """What became of a turn: its line, what was learned in words, the typed `memories` that it left behind, or the
-    `reason` why nothing was learned of one that asks to be remembered, or not to be; the commits; why commits wait,
-    what was redacted; what could not be used."""
+    `reason` why nothing was learned of one that asks to be remembered, or not to be; what it asks to be forgotten and
+    nothing was found for (`not_forgotten`, in words); the commits; why commits wait, what was redacted; what could not
+    be used."""
 
     source: str = Field(examples=["conversations/2026-01-30.jsonl:12"], description="Empty when off the record.")
     changes: list[str] = Field(examples=[["theme = dark"]])
@@ -150,6 +151,7 @@ class RecordedOut(BaseModel):
     redactions: dict[str, int] = Field(examples=[{}])
     degraded: list[Reason] = Field([], examples=[[]])
     reason: str = Field("", examples=[""])
+    not_forgotten: list[Reason] = Field([], examples=[[]])
 
 
 class EndIn(BaseModel):
@@ -315,6 +317,7 @@ def record(request: Request, vault: TheVault, caller: TheCaller, user_id: TheUse
         redactions=dict(recorded.redactions),
         degraded=reasons((*recorded.degraded, *filter(None, [not_looked_at])), vault.root),
         reason=recorded.reason,
+        not_forgotten=reasons(recorded.not_forgotten, vault.root),
     )
 
 

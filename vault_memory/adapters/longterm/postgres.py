@@ -1,0 +1,246 @@
+"""Writing rows into existing tables of a PostgreSQL. No statement here makes or changes a table.
+
+Nothing that psycopg says is passed on: its words may hold a row's values, or the password.
+"""
+
+from __future__ import annotations
+
+import re
+import socket
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+from vault_memory.adapters.longterm.table import Table
+from vault_memory.core.longterm import KEY, Row, Target, parts
+from vault_memory.errors import ConfigError, EndpointError, EndpointSlow
+
+if TYPE_CHECKING:
+    import psycopg
+
+VARIABLE = "SUPABASE_DB_URL"
+CONNECT_TIMEOUT_S = 5.0
+TIMEOUT_S = 15.0
+_MAPPING = "correct longterm.tables (MEMORY_TABLE_MAP) or longterm.columns_map"
+_ROW_CLASSES = ("21", "22", "23", "44", "54", "P0")
+"""Of such an SQLSTATE the row is the cause: another one may be taken."""
+_AT_THE_DOOR = (
+    ("password authentication failed|no password supplied", f"it refuses the password: correct that in {VARIABLE}"),
+    ("does not exist|[Tt]enant or user not found|pg_hba", f"it knows no such user or database: correct {VARIABLE}"),
+    ("SSL|certificate", f"the encryption that {VARIABLE} asks for is not to be had: see sslmode in it"),
+)
+"""What the server says to a connection that somebody must do something about, and what that is."""
+
+
+class PostgresStore:
+    """The database at a URL, `postgresql://user:password@host:5432/postgres`; of what it lacks libpq's variables and
+    password file have the rest. One thread uses it, as a context, which ends the connection.
+
+    Raises `ConfigError` for a wrong URL, or where psycopg is missing; the server is not asked. The other methods raise
+    `ConfigError` for what somebody must correct, `EndpointError` for what may be over later, `EndpointSlow` where
+    nothing comes for `timeout_s`.
+    """
+
+    def __init__(self, url: str, timeout_s: float = TIMEOUT_S, connect_timeout_s: float = CONNECT_TIMEOUT_S) -> None:
+        try:
+            import psycopg
+        except ImportError as error:
+            raise ConfigError("the long-term store needs psycopg: pip install 'vault-memory[postgres]'") from error
+        from vault_memory.adapters.longterm import statements  # which needs psycopg, too
+
+        self._psycopg = psycopg
+        self._sql = statements
+        self._url = url
+        self._timeout_s = timeout_s
+        self._connect_timeout_s = connect_timeout_s
+        self._connection: psycopg.Connection | None = None
+        try:
+            if not re.match(r"postgres(ql)?://", url):
+                raise ValueError("another scheme")
+            given = psycopg.conninfo.conninfo_to_dict(url)
+            host = str(given.get("host") or "localhost")
+            if not re.fullmatch(r"[0-9,]*", str(given.get("port") or "")):  # it is part of a password with a /
+                raise ValueError("a port of letters")
+        except (ValueError, psycopg.Error):  # its words would show the password
+            raise ConfigError(
+                f"{VARIABLE} or longterm.url is wrong: it must be like postgresql://user:password@host:5432/postgres, "
+                "and of a password's signs others than letters and digits are written as %40 and so on"
+            ) from None
+        # Of a password with an unwritten @ libpq takes the end for the host.
+        self.where = f"PostgreSQL at {host}" if re.fullmatch(r"[\w.,:/-]+", host) else "PostgreSQL"
+
+    def __enter__(self) -> PostgresStore:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the connection; a later call makes another."""
+        connection, self._connection = self._connection, None
+        if connection:
+            with suppress(self._psycopg.Error):
+                connection.close()
+
+    def look(self, target: Target) -> Table:
+        """The table of a mapping. Raises `ConfigError`, which names the mapping, for one that is not there, or lacks a
+        column."""
+        name = ".".join(f'"{part.replace(chr(34), chr(34) * 2)}"' for part in parts(target.table))
+        with self._asking() as connection:
+            columns: dict[str, Any] = {row[0]: row for row in connection.execute(self._sql.COLUMNS, (name,)).fetchall()}
+            key = [target.columns[field] for field in KEY]
+            is_keyed = connection.execute(self._sql.UNIQUE_KEY, {"table": name, "key": key}).fetchone() is not None
+            (rights,) = connection.execute(self._sql.RIGHTS, {"table": name}).fetchall()
+        if not columns:
+            raise ConfigError(
+                f"{self.where}: there is no table {target.table!r} for {target.logical}: {_MAPPING}, or "
+                "make one: `vault-memory longterm print-ddl` shows how"
+            )
+        if lacking := [f"{c!r} for {field}" for field, c in target.columns.items() if c not in columns]:
+            raise ConfigError(
+                f"{self.where}: the table {target.table!r} has no column {', '.join(lacking)}: {_MAPPING}"
+            )
+        return Table(
+            target,
+            tuple(columns[column][1] for column in target.columns.values()),
+            is_keyed,
+            tuple(_problems(target, columns, rights)),
+        )
+
+    def write(self, table: Table, rows: Sequence[Row]) -> dict[int, str]:
+        """Write rows, which are committed when this returns: one that is there is replaced, unless its answer is
+        longer; without a unique key, what is not there is inserted. Returns which of them, by index, the database
+        refused, and why; the others are in."""
+        if not rows:
+            return {}
+        key = [[*table.target.columns].index(field) for field in KEY]
+        are_different = len({tuple(row.values[i] for i in key) for row in rows}) == len(rows)
+        if are_different and not self._write_together(table, rows):
+            return {}
+        reasons = {index: self._write_together(table, [row]) for index, row in enumerate(rows)}
+        return {index: reason for index, reason in reasons.items() if reason}
+
+    def _write_together(self, table: Table, rows: Sequence[Row]) -> str:
+        """Write rows in one transaction; why that was refused, which is a fault of one of them, else ""."""
+        values = [row.values for row in rows]
+        try:
+            with self._asking() as connection:
+                if not table.is_keyed:  # two that insert what they do not find would both insert it
+                    connection.execute(self._sql.LOCK, (table.target.table,))
+                statement = self._sql.upsert(table) if table.is_keyed else self._sql.insert(table)
+                cursor = connection.execute(statement, [list(column) for column in zip(*values, strict=True)])
+                if table.is_keyed and cursor.rowcount < len(rows):
+                    return "a row of another user has this conversation_id and created_at"
+            return ""
+        except _RowRefused as refused:
+            return str(refused)
+
+    @contextmanager
+    def _asking(self) -> Iterator[psycopg.Connection]:
+        """A transaction that ends in time; psycopg's errors as ours."""
+        connection = self._connected()
+        watch = _Watch(connection, self._timeout_s)
+        try:
+            with watch, connection.transaction():
+                connection.execute(self._sql.limits(self._timeout_s))
+                yield connection
+        except self._psycopg.Error as error:
+            if (error.sqlstate or "")[:2] in _ROW_CLASSES:
+                raise _RowRefused(_refusal(error)) from None
+            self.close()
+            if watch.is_cut or isinstance(error, self._psycopg.errors.QueryCanceled):
+                raise EndpointSlow(
+                    f"{self.where}: no answer within {self._timeout_s:g} s: is it busy, or far?"
+                ) from None
+            raise self._ours(error) from None
+
+    def _connected(self) -> psycopg.Connection:
+        if self._connection is None or self._connection.closed:
+            try:
+                self._connection = self._psycopg.connect(
+                    self._url,
+                    autocommit=True,
+                    connect_timeout=max(1, int(self._connect_timeout_s)),
+                    prepare_threshold=None,  # a pooler gives each transaction another session
+                    application_name="vault-memory",
+                )
+            except self._psycopg.Error as error:
+                raise self._ours(error) from None
+        return self._connection
+
+    def _ours(self, error: psycopg.Error) -> EndpointError | ConfigError:
+        errors = self._psycopg.errors
+        if isinstance(error, (errors.UndefinedTable, errors.UndefinedColumn, errors.InvalidColumnReference)):
+            return ConfigError(f"{self.where}: a table has changed: {_MAPPING}; `vault-memory longterm check` names it")
+        if isinstance(error, errors.ReadOnlySqlTransaction):
+            return ConfigError(f"{self.where}: it is read-only: name the primary in {VARIABLE}")
+        if isinstance(error, errors.InsufficientPrivilege):
+            return ConfigError(f"{self.where}: its user may not write there: grant it SELECT, INSERT and UPDATE")
+        if error.sqlstate or not isinstance(error, self._psycopg.OperationalError):
+            return EndpointError(f"{self.where}: {type(error).__name__} ({error.sqlstate or 'psycopg'})")
+        said = str(error)
+        if told := next((told for pattern, told in _AT_THE_DOOR if re.search(pattern, said)), ""):
+            return ConfigError(f"{self.where}: {told}")
+        if "timeout" in said:
+            return EndpointSlow(
+                f"{self.where}: no answer within {self._connect_timeout_s:g} s: is it running, and near?"
+            )
+        return EndpointError(f"{self.where}: it cannot be reached, or has ended the connection: is it running?")
+
+
+class _RowRefused(Exception):
+    """A row is the cause of an error."""
+
+
+class _Watch:
+    """Ends a connection that sends nothing for `timeout_s`: psycopg itself would wait for ever for a server that stands
+    still."""
+
+    def __init__(self, connection: psycopg.Connection, timeout_s: float) -> None:
+        self.is_cut = False
+        self._connection = connection
+        self._timer = threading.Timer(timeout_s, self._cut)
+        self._timer.daemon = True
+
+    def __enter__(self) -> _Watch:
+        self._timer.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._timer.cancel()
+
+    def _cut(self) -> None:
+        self.is_cut = True
+        with suppress(OSError, ValueError), socket.socket(fileno=socket.dup(self._connection.fileno())) as line:
+            line.shutdown(socket.SHUT_RDWR)
+
+
+def _problems(target: Target, columns: dict[str, Any], rights: tuple[bool, ...]) -> Iterator[str]:
+    mapped = {*target.columns.values()}
+    for name, _, is_needed in columns.values():
+        if is_needed and name not in mapped:
+            yield f"refuses rows without {name!r}, and no field is mapped to it: map one, or give it a default"
+    lacking = [name for name, is_given in zip(("SELECT", "INSERT", "UPDATE"), rights[:3], strict=True) if not is_given]
+    if lacking:
+        yield f"may not be used: grant {', '.join(lacking)} to the user"
+    if rights[3]:
+        yield f"is in a read-only database: name the primary in {VARIABLE}"
+
+
+def _refusal(error: psycopg.Error) -> str:
+    """What is wrong with a row: the name of the error and of the column or rule, none of the values."""
+    words = re.sub(r"(?<!^)(?=[A-Z])", " ", type(error).__name__).lower()
+    diagnosis = error.diag
+    at = next(
+        (
+            f" in {kind} {name}"
+            for kind, name in (("column", diagnosis.column_name), ("rule", diagnosis.constraint_name))
+            if name
+        ),
+        "",
+    )
+    return f"{words}{at} ({error.sqlstate})"

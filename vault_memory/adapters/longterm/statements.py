@@ -1,0 +1,103 @@
+"""The SQL of the long-term store. Names of tables and columns are the mapping's, and quoted; values are bound."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+from psycopg import sql
+from psycopg.adapt import PyFormat
+
+from vault_memory.adapters.longterm.table import Table
+from vault_memory.core.longterm import KEY, parts
+
+COLUMNS = """
+SELECT attname, format_type(atttypid, -1), attnotnull AND NOT atthasdef AND attidentity = '' AND attgenerated = ''
+FROM pg_attribute WHERE attrelid = to_regclass(%s) AND attnum > 0 AND NOT attisdropped
+"""
+"""(name, type without its limit, whether a row must have it) of each column."""
+UNIQUE_KEY = """
+SELECT 1 FROM pg_index
+WHERE indrelid = to_regclass(%(table)s) AND indisunique AND indisvalid AND indimmediate
+  AND indpred IS NULL AND indexprs IS NULL AND indnkeyatts = cardinality(%(key)s::text[])
+  AND (SELECT array_agg(attname::text) FROM pg_attribute WHERE attrelid = indrelid
+       AND attnum = ANY ((indkey::int2[])[0:indnkeyatts - 1])) @> %(key)s::text[]
+"""
+RIGHTS = """
+SELECT coalesce(has_table_privilege(to_regclass(%(table)s), 'SELECT'), true),
+       coalesce(has_table_privilege(to_regclass(%(table)s), 'INSERT'), true),
+       coalesce(has_table_privilege(to_regclass(%(table)s), 'UPDATE'), true),
+       current_setting('transaction_read_only')::bool
+"""
+LOCK = "SELECT pg_advisory_xact_lock(hashtextextended('vault-memory ' || %s, 0))"
+"""It holds up those of our writers who write the same table, and no other program."""
+
+_MEASURES = {"conversations": ("assistant_message", "text_cache", "token_data"), "memories": ()}
+"""The fields that tell how long an answer is: the first that is mapped. A reflection may become shorter."""
+_UNLESS_SHORTER = (
+    "{0} = CASE WHEN length(EXCLUDED.{measure}::text) < length(kept.{measure}::text) "
+    "THEN kept.{0} ELSE EXCLUDED.{0} END"
+)
+"""A change of a column. No condition of the row: then it would count as refused."""
+
+
+def limits(timeout_s: float) -> sql.Composed:
+    """For this transaction alone: a pooler hands the session on."""
+    ms = sql.Literal(max(1, int(1_000 * timeout_s)))
+    return sql.SQL("SET LOCAL statement_timeout = {}").format(ms)
+
+
+def upsert(table: Table) -> sql.Composed:
+    """Insert rows, given as a list of texts for each column; of one that is there, and the same user's, replace the
+    other columns, unless the answer there is longer."""
+    columns = table.target.columns
+    changing = [_name(column) for field, column in columns.items() if field not in KEY]
+    measures = [_name(columns[field]) for field in _MEASURES[table.target.logical] if field in columns]
+    measured = {"measure": measures[0]} if measures else {}
+    change = _UNLESS_SHORTER if measures else "{0} = EXCLUDED.{0}"
+    return sql.SQL(
+        "INSERT INTO {table} AS kept ({columns}) SELECT {typed} FROM {given} ON CONFLICT ({key}) DO UPDATE "
+        "SET {changes} WHERE kept.{user} = EXCLUDED.{user}"
+    ).format(
+        **_parts(table),
+        key=_joined(", ", [_name(columns[field]) for field in KEY]),
+        changes=_joined(", ", [sql.SQL(change).format(column, **measured) for column in changing]),
+        user=_name(columns["user_id"]),
+    )
+
+
+def insert(table: Table) -> sql.Composed:
+    """Insert those of such rows that are not there."""
+    typed = zip(table.target.columns.items(), table.types, strict=True)
+    same = [
+        sql.SQL("kept.{0} = given.{0}::{1}").format(_name(column), sql.SQL(kind))
+        for (field, column), kind in typed
+        if field in KEY
+    ]
+    return sql.SQL(
+        "INSERT INTO {table} ({columns}) SELECT {typed} FROM {given} "
+        "WHERE NOT EXISTS (SELECT 1 FROM {table} AS kept WHERE {same})"
+    ).format(**_parts(table), same=_joined(" AND ", same))
+
+
+def _parts(table: Table) -> dict[str, sql.Composable]:
+    """What both statements have: the rows come as texts, and become what the columns are. The statement is the same for
+    any number of rows, and so is read once."""
+    names = [_name(column) for column in table.target.columns.values()]
+    typed = zip(names, table.types, strict=True)
+    lists = _joined(", ", [sql.SQL("{}::text[]").format(sql.Placeholder(format=PyFormat.BINARY))] * len(names))
+    return {
+        "table": _name(*parts(table.target.table)),
+        "columns": _joined(", ", names),
+        "typed": _joined(", ", [sql.SQL("given.{0}::{1}").format(name, sql.SQL(kind)) for name, kind in typed]),
+        "given": sql.SQL("unnest({}) AS given ({})").format(lists, _joined(", ", names)),
+    }
+
+
+def _joined(between: Literal[", ", " AND "], each: Sequence[sql.Composable]) -> sql.Composed:
+    return sql.SQL(between).join(each)
+
+
+def _name(*names: str) -> sql.Identifier:
+    """A name, quoted; psycopg would read a % in it as a place for a value."""
+    return sql.Identifier(*(name.replace("%", "%%") for name in names))

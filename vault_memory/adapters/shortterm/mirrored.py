@@ -1,0 +1,133 @@
+"""A shared store with an embedded one beside it, for the time when the shared one is away.
+
+Everything is written to both. What the shared one misses is noted, and made up for in order as soon as it answers. A
+value that it has lost (it may come back empty) is the one that this machine knows.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+from vault_memory.adapters.shortterm.base import Change, ShortTermStore
+from vault_memory.adapters.shortterm.embedded import EmbeddedStore
+from vault_memory.errors import ConfigError, EndpointError, UsageError
+
+RETRY_AFTER_S = 1.0
+"""After a failure the shared store is left alone this long: not every call waits for its timeout."""
+
+_T = TypeVar("_T")
+
+
+class MirroredStore:
+    """The `ShortTermStore` of a `shared` store and a `local` one. `clock` tells seconds that only go forward."""
+
+    is_shared = True
+
+    def __init__(
+        self, shared: ShortTermStore, local: EmbeddedStore, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._shared = shared
+        self._local = local
+        self._clock = clock
+        self._away_until = 0.0
+        self._problem = ""
+
+    def problem(self) -> str:
+        """It asks the shared store, and lets it make up for what it has missed."""
+        try:
+            self._made_up()
+            return self._shared.problem()
+        except (ConfigError, EndpointError) as error:
+            return str(error)
+
+    @property
+    def degraded(self) -> str:
+        return self._problem
+
+    def get(self, key: str) -> str | None:
+        found = self._read(lambda store: store.get(key))
+        return self._local.get(key) if found is None else found
+
+    def newest(self, key: str, limit: int) -> list[str]:
+        return self._read(lambda store: store.newest(key, limit))
+
+    def oldest(self, key: str, limit: int) -> list[str]:
+        return self._read(lambda store: store.oldest(key, limit))
+
+    def ttl_s(self, key: str) -> int | None:
+        return self._read(lambda store: store.ttl_s(key))
+
+    def put(self, key: str, value: str, ttl_s: int) -> None:
+        self._local.put(key, value, ttl_s)
+        if not self._try(lambda: self._shared.put(key, value, ttl_s)):
+            self._local.miss(key, [value], ttl_s, None)
+
+    def update(self, key: str, change: Change, ttl_s: int) -> str:
+        made: list[str] = []
+        known = self._local.get(key)
+
+        def changed(found: str | None) -> str:
+            return change(known if found is None else found)
+
+        if self._try(lambda: made.append(self._shared.update(key, changed, ttl_s))):
+            self._local.put(key, made[-1], ttl_s)
+            return made[-1]
+        value = self._local.update(key, change, ttl_s)
+        self._local.miss(key, [value], ttl_s, None)
+        return value
+
+    def append(self, key: str, values: Sequence[str], ttl_s: int, most: int, *, again: bool = False) -> None:
+        self._local.append(key, values, ttl_s, most, again=again)
+        if not self._try(lambda: self._shared.append(key, values, ttl_s, most, again=again)):
+            self._local.miss(key, values, ttl_s, most)
+
+    def discard(self, key: str, values: Sequence[str]) -> None:
+        """Raises `EndpointError` while the shared store is away: what is taken out of it is taken by whoever uses it
+        up, and is found there again."""
+        self._made_up()
+        self._shared.discard(key, values)
+        self._local.discard(key, values)
+
+    def remove(self, *keys: str) -> None:
+        """Raises `EndpointError` while the shared store is away: the local keys are gone, the shared ones are not."""
+        self._local.remove(*keys)
+        self._made_up()
+        self._shared.remove(*keys)
+
+    def close(self) -> None:
+        self._shared.close()
+        self._local.close()
+
+    def _read(self, ask: Callable[[ShortTermStore], _T]) -> _T:
+        found: list[_T] = []
+        if self._try(lambda: found.append(ask(self._shared))):
+            return found[-1]
+        return ask(self._local)
+
+    def _try(self, ask: Callable[[], None]) -> bool:
+        """Ask the shared store, which has made up for what it missed before; whether it has answered."""
+        if self._clock() < self._away_until:
+            return False
+        try:
+            self._made_up()
+            ask()
+        except (ConfigError, EndpointError) as error:
+            self._problem, self._away_until = str(error), self._clock() + RETRY_AFTER_S
+            return False
+        self._problem = ""
+        return True
+
+    def _made_up(self) -> None:
+        def write(key: str, value: str, ttl_s: int, most: int | None) -> None:
+            try:
+                if most is None:
+                    self._shared.put(key, value, ttl_s)
+                else:  # it may have come before the connection broke
+                    self._shared.append(key, [value], ttl_s, most, again=True)
+            except UsageError:
+                return  # another program has taken the key; this one would be refused again and again
+
+        if self._local.has_missed():
+            self._local.make_up(write)

@@ -1,0 +1,16 @@
+"""What services keep under `.vault-memory/` for later runs and other processes: small JSON files, and SQLite
+databases."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from vault_memory.lazy import lazy_exports
+
+if TYPE_CHECKING:
+    from vault_memory.adapters.state.database import StateDatabase
+    from vault_memory.adapters.state.json_file import StateFile
+
+__all__ = ["StateDatabase", "StateFile"]
+
+__getattr__ = lazy_exports(__name__, {"StateDatabase": "database", "StateFile": "json_file"})

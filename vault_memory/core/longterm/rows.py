@@ -1,0 +1,74 @@
+"""The rows that a turn makes. All values are texts: the database reads them as its columns are, a reflection into jsonb
+or into text."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from vault_memory.core import reading
+from vault_memory.core.longterm.mapping import Target
+
+_encoded = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False, check_circular=False).encode
+"""One encoder for all: the tokens of a turn are hundreds of numbers."""
+_NUL = "\0"
+_REPLACEMENT = "\ufffd"
+
+
+@dataclass(frozen=True)
+class Row:
+    """One row: its logical table, and its values in the order of the table's columns; None for none."""
+
+    logical: str
+    values: tuple[str | None, ...]
+
+
+def rows_of(turn: Mapping[str, Any], token_data: Mapping[str, Any], targets: list[Target]) -> list[Row]:
+    """The rows of a turn, in the order of `targets`: one of `conversations`, and one of `memories` if it has a
+    reflection. What PostgreSQL cannot store, a NUL or half of a surrogate pair, becomes U+FFFD."""
+    return [
+        Row(target.logical, tuple(_value(turn, _tokens(target, token_data), field) for field in target.columns))
+        for target in targets
+        if target.logical != "memories" or turn.get("reflection")
+    ]
+
+
+def name_of(turn: Mapping[str, Any]) -> tuple[str, str]:
+    """(conversation_id, created_at): by these a turn is known. The time is one text for one moment, in UTC."""
+    return str(turn["conversation_id"]), _time(turn["created_at"])
+
+
+def _tokens(target: Target, token_data: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Of a reflection its own tokens alone."""
+    return token_data if target.logical != "memories" else {**token_data, "user": [], "assistant": []}
+
+
+def _value(turn: Mapping[str, Any], token_data: Mapping[str, Any], field: str) -> str | None:
+    if field == "created_at":  # a column without a time zone would keep the hour and lose the zone
+        return _time(turn[field])
+    if field == "token_data":
+        return _encoded(token_data)
+    if field == "text_cache":
+        texts = [turn.get("user_message"), turn.get("assistant_message")]
+        return _storable("\n\n".join(text for text in texts if text)) or None
+    value = turn.get(field)
+    if value is None:
+        return None
+    if field == "reflection":
+        return _encoded({key: _without_nul(value.get(key)) for key in ("summary", "causes")})
+    return _storable(str(value))
+
+
+def _without_nul(value: Any) -> Any:
+    return [_storable(str(each)) for each in value] if isinstance(value, list) else _storable(str(value or ""))
+
+
+def _storable(text: str) -> str:
+    return str(reading.without_surrogates(text)).replace(_NUL, _REPLACEMENT)
+
+
+def _time(created_at: str) -> str:
+    return datetime.fromisoformat(created_at).astimezone(UTC).isoformat()

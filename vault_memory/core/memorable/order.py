@@ -1,0 +1,63 @@
+"""The order of words: what a clause puts in front stands in its usual place again, and is heard as if it were said so.
+芒果我超爱 is 我超爱芒果, 把咖啡戒了 is 我戒咖啡, «on weekends I row» is «I row on weekends»."""
+
+from __future__ import annotations
+
+from vault_memory.core.extraction import load_lexicon
+from vault_memory.core.text import lazily
+
+_SAID_OF = "(?P<me>(?:我|咱)们?)"
+_FRONTED = lazily(rf"^(?P<thing>[^我咱你您他她它,]{{1,16}}?) ?{_SAID_OF}(?P<rest>[^我咱,]{{1,14}})$")
+_FRAME = r"{sayings.frame.adverb}|{sayings.frame.now}|{sayings.frame.not}|{sayings.frame.often}|[ ,]"
+_NO_THING = (
+    r"^(?:{sayings.frame.lead}|{memorable.own.leads}|{memorable.own.adverb}|" + _FRAME + r")*$"
+    r"|(?<!小)说|(?<!演)讲|觉得|知道|认为|(?:以为|因为|发现|希望|时候|[之以然最][前后]|[问想看是对跟和与让给叫把被比在]"
+    r"|(?:[去今昨明那前后每几整多这]|[0-9一二三四五六七八九十])[年天日周]|个?(?:月|星期|礼拜))$"
+)
+"""What stands before «I» and is not what is spoken of: 所以, 最近, 大家都知道, 那年."""
+_VERB = "|".join(
+    f"{{sayings.{name}}}"
+    for name in (
+        *(
+            f"relation.{relation}.yes"
+            for relation in ("like", "have", "drive", "ride", "learn", "play", "speak", "use")
+        ),
+        "relation.like.no",
+        "frame.over",
+        "frame.act",
+    )
+)
+_DONE = "(?:[得不](?:惯|了|来|下去|腻|厌))?(?:[了过着掉到]|得来)*"
+_MANY = "(?:(?:[一二两三四五六七八九十几半]|[0-9])+多?(?:个月|辈子|[只条个匹台把辆间本年次遍口杯首])半?)?"
+_BARE = rf"^(?P<done>(?:{_FRAME})*(?:{_VERB}){_DONE}{_MANY})(?:[的了啦耶喔哦]|得(?:要命|要死|不得了|很)|到不行|死了)*$"
+"""The person's part with its verb at the end, with nothing behind it but how often, how long or how many."""
+_OF_PERSON = lazily(rf"^{_SAID_OF}(?:都|也|家)?(?=[^我咱,a-z]{{1,14}}$)")
+_HELD = lazily(r"^我?把(?P<thing>.{1,12}?)(?P<done>戒掉?|停掉?)了?$")
+_LED = lazily(
+    r"^(?P<lead>(?:on|in|at|every|each|during|most|this|last|for|since|over) [a-z0-9 ]{2,24}?) (?P<rest>(?:i|we) .+)$"
+)
+_HOME = lazily(r"^home (?:is (?P<place>.{2,30}) (?:for|to) (?:me|us)|(?:for|to) (?:me|us) is (?P<town>.{2,30}))$")
+
+
+def usual_order(text: str) -> str:
+    """A folded clause in the usual order of its words; the same if nothing in it is put in front."""
+    if home := _HOME.match(text):
+        return f"my home is {home['place'] or home['town']}"
+    if held := _HELD.match(text):
+        return f"我{held['done']}{held['thing']}"
+    if led := _LED.match(text):
+        return f"{led['rest']} {led['lead']}"
+    fronted = _FRONTED.match(text)
+    if not fronted:
+        return text
+    lexicon = load_lexicon()
+    bare = lexicon.shape(_BARE).match(fronted["rest"])
+    if not bare or lexicon.shape(_NO_THING).search(fronted["thing"]):
+        return text
+    return f"{fronted['me']}{bare['done']}{fronted['thing']}"
+
+
+def has_no_object(text: str) -> bool:
+    """Whether a folded Chinese clause ends with what is done, and does not say to what: 我每天都喝, 我们养了两只."""
+    said = _OF_PERSON.match(text)
+    return said is not None and load_lexicon().shape(_BARE).match(text[said.end() :]) is not None

@@ -1,0 +1,72 @@
+"""What the short-term store holds of turns: keys, how long they live, and the form of their values."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from vault_memory.core import reading
+
+CONTEXT_TTL_S = 172_800
+"""The last turn of a conversation, unless the settings say otherwise."""
+HISTORY_TTL_S = 7_776_000
+"""The turns of a user, from the last one on: 90 days."""
+MOST_TURNS, MOST_PENDING = 1_000, 10_000
+"""How many of the newest the list of a user holds, and that of the turns which nobody has taken yet. All are in the
+records."""
+PENDING_KEY = "pending:list"
+
+
+def context_key(conversation_id: str) -> str:
+    """The key of the last turn of a conversation."""
+    return f"conv:{conversation_id}:latest"
+
+
+def history_key(user_id: str) -> str:
+    """The key of the list of a user's turns."""
+    return f"conversation:{user_id}"
+
+
+def context_value(turn: Mapping[str, Any], token_data: Mapping[str, Any]) -> dict[str, Any]:
+    """The last turn as programs read it: {user_msg, assistant_msg, reflection, token_data, user_id, ts}; `ts` is the
+    turn's time in whole Unix seconds."""
+    return {
+        "user_msg": turn.get("user_message"),
+        "assistant_msg": turn.get("assistant_message"),
+        "reflection": turn.get("reflection"),
+        "token_data": token_data,
+        "user_id": turn["user_id"],
+        "ts": int(datetime.fromisoformat(turn["created_at"]).timestamp()),
+    }
+
+
+def history_entry(turn: Mapping[str, Any]) -> dict[str, str]:
+    """A turn in the form of the history: {timestamp, user, assistant, backend}."""
+    names = {"timestamp": "created_at", "user": "user_message", "assistant": "assistant_message", "backend": "backend"}
+    return {name: str(turn.get(field) or "") for name, field in names.items()}
+
+
+def encoded(value: Mapping[str, Any]) -> str:
+    """A value as the JSON in the store; a half of a pair of surrogates becomes `�`."""
+    return str(reading.without_surrogates(json.dumps(value, ensure_ascii=False)))
+
+
+def decoded(text: str | None) -> dict[str, Any] | None:
+    """The value of a JSON text in the store; None where there is none, or another program has written something
+    else."""
+    if text is None:
+        return None
+    try:
+        value = reading.json_value(text)
+    except ValueError:
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def later(old: str | None, new: Mapping[str, Any]) -> str:
+    """Of two last turns of a conversation the later one: turns may be delivered in any order."""
+    ts = (decoded(old) or {}).get("ts")
+    is_older = old is not None and isinstance(ts, (int, float)) and ts > new["ts"]
+    return old if is_older and old is not None else encoded(new)

@@ -1,0 +1,55 @@
+"""Turns in an organisation's own tables: what is recorded waits in the outbox, and a job sends it from there. Also what
+is wrong with the mapping, and what waits."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from vault_memory.lazy import lazy_exports
+
+if TYPE_CHECKING:
+    from vault_memory.services.longterm.check import CheckedTable, check_long_term, tables_ddl
+    from vault_memory.services.longterm.flush import ROUND_S, Flushed, flush_long_term, persist_long_term
+    from vault_memory.services.longterm.waiting import (
+        LongTermState,
+        long_term_problem,
+        long_term_state,
+        note_for_long_term,
+        note_since,
+        rename_waiting,
+    )
+
+__all__ = [
+    "ROUND_S",
+    "CheckedTable",
+    "Flushed",
+    "LongTermState",
+    "check_long_term",
+    "flush_long_term",
+    "long_term_problem",
+    "long_term_state",
+    "note_for_long_term",
+    "note_since",
+    "persist_long_term",
+    "rename_waiting",
+    "tables_ddl",
+]
+
+__getattr__ = lazy_exports(
+    __name__,
+    {
+        "ROUND_S": "flush",
+        "CheckedTable": "check",
+        "Flushed": "flush",
+        "LongTermState": "waiting",
+        "check_long_term": "check",
+        "flush_long_term": "flush",
+        "long_term_problem": "waiting",
+        "long_term_state": "waiting",
+        "note_for_long_term": "waiting",
+        "note_since": "waiting",
+        "persist_long_term": "flush",
+        "rename_waiting": "waiting",
+        "tables_ddl": "check",
+    },
+)

@@ -1,0 +1,151 @@
+"""Sending turns to the long-term store: from the outbox, or as a program gives them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from vault_memory.adapters.tokenizer import pack_token_record
+from vault_memory.core import payload
+from vault_memory.core.longterm import name_of, rows_of, targets
+from vault_memory.errors import EndpointError, UsageError, VaultMemoryError
+from vault_memory.services.longterm.waiting import SENT_FIELDS, check_enabled, is_to_be_sent, round_state
+from vault_memory.services.redactor import Redactor
+from vault_memory.services.vault import Vault
+
+if TYPE_CHECKING:
+    from vault_memory.adapters.longterm import PostgresStore, Table
+
+PAUSES_S = (1.0, 2.0, 4.0)
+"""Between the attempts at a batch; after the last one it waits for the next round."""
+ROUND_S = 60.0
+"""After this time a round of the daemon's begins no other batch: other jobs wait for it."""
+_SAID = ("user_message", "assistant_message", "reflection")
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True)
+class Flushed:
+    """A round: how many turns the database has got, how many it has refused, and how many wait now, those included."""
+
+    sent: int
+    refused: int
+    waiting: int
+
+
+def flush_long_term(
+    vault: Vault, *, stop_s: float | None = None, pause: Callable[[float], None] = time.sleep
+) -> Flushed:
+    """Send what waits in the outbox, each turn at most once, in batches; with `stop_s` no batch begins after that time.
+    A turn goes from the outbox when the database has committed it; one that it refuses stays, and holds up no other.
+
+    Raises `Busy` while another process sends, `UsageError` while it is off, and what `PostgresStore` raises, after
+    three more attempts where these may help; all that is not sent waits, and `long_term_state` says why.
+    """
+    check_enabled(vault)
+    state = round_state(vault)
+    with state.lock():
+        sent = refused = 0
+        problem = ""
+        until = None if stop_s is None else time.monotonic() + stop_s
+        began = vault.now()
+        try:
+            with vault.long_term() as store:
+                tables: list[Table] = []
+                while batch := vault.outbox.take(vault.config.longterm_batch_size, began.timestamp()):
+                    if until is not None and time.monotonic() > until:
+                        break
+                    tables = tables or _retried(lambda: _tables(vault, store), pause)
+                    send = partial(_send, vault, store, tables, [each.turn for each in batch])
+                    reasons = {batch[index].number: why for index, why in _retried(send, pause).items()}
+                    done = [each.number for each in batch if each.number not in reasons]
+                    vault.outbox.settle(done, reasons, began.timestamp())
+                    sent, refused = sent + len(done), refused + len(reasons)
+        except VaultMemoryError as error:
+            problem = str(error)
+            raise
+        finally:
+            state.write({"at": began.isoformat(timespec="seconds"), "sent": sent, "problem": problem})
+        return Flushed(sent, refused, vault.outbox.counts().waiting)
+
+
+def persist_long_term(vault: Vault, records: Sequence[Mapping[str, Any]]) -> int:
+    """Write turns to the long-term store at once, without their secrets; how many were written. They are as
+    `validate_and_normalize` takes them, and known by conversation_id and created_at: the same may be written again.
+
+    One that is given twice is one, with its longer answer. While `longterm.enabled` is off nothing is done. Turns off
+    the record, or that ask to be left out, are not written. Raises `UsageError` for a record of another form, before
+    any is written, and where it should be on and lacks a setting; what `PostgresStore` raises; and `EndpointError` when
+    the database has refused some: the others are written then.
+    """
+    if not vault.config.longterm_enabled:
+        if "longterm.enabled" in dict(vault.config.spared):
+            check_enabled(vault)
+        return 0
+    if not isinstance(records, Sequence) or isinstance(records, str):
+        raise UsageError(f"a list of turns is wanted, not {type(records).__name__}")
+    turns = [_kept(vault, record) for record in records]
+    turns.sort(key=lambda turn: len(turn["assistant_message"] or ""))  # the longest of a name is its last
+    named = {(turn["user_id"], *name_of(turn)): turn for turn in turns if is_to_be_sent(vault, turn)}
+    chosen = [turn for turn in named.values() if not vault.config.is_off_record(turn["user_id"])]
+    if not chosen:
+        return 0
+    reasons: dict[int, str] = {}
+    size = vault.config.longterm_batch_size
+    with vault.long_term() as store:
+        tables = _tables(vault, store)
+        for start in range(0, len(chosen), size):
+            refused = _send(vault, store, tables, chosen[start : start + size])
+            reasons |= {start + index: why for index, why in refused.items()}
+    if reasons:
+        index, why = min(reasons.items())
+        raise EndpointError(
+            f"{len(reasons):,} of {len(chosen):,} turns {'was' if len(reasons) == 1 else 'were'} refused, such as that "
+            f"of the conversation {chosen[index]['conversation_id']!r}: {why}"
+            + ("; the others are written" if len(reasons) < len(chosen) else "")
+        )
+    return len(chosen)
+
+
+def _kept(vault: Vault, record: Mapping[str, Any]) -> dict[str, Any]:
+    turn = payload.normalized(record, vault.now(), vault.config.zone())
+    turn["user_id"] = vault.user_of(turn["user_id"])
+    redact = Redactor()
+    return {name: redact(turn[name]) if name in _SAID else turn[name] for name in SENT_FIELDS}
+
+
+def _tables(vault: Vault, store: PostgresStore) -> list[Table]:
+    return [store.look(target) for target in targets(vault.config.longterm_tables, vault.config.longterm_columns_map)]
+
+
+def _send(
+    vault: Vault, store: PostgresStore, tables: Sequence[Table], turns: Sequence[Mapping[str, Any]]
+) -> dict[int, str]:
+    """Write the rows of turns; which of the turns, by index, were refused, and why."""
+    reasons: dict[int, str] = {}
+    mapped = [table.target for table in tables]
+    made = [rows_of(turn, _tokens(vault, turn), mapped) for turn in turns]
+    for table in tables:
+        rows = [(index, row) for index, rows in enumerate(made) for row in rows if row.logical == table.target.logical]
+        refused = store.write(table, [row for _, row in rows])
+        reasons |= {rows[at][0]: f"{table.target.table}: {why}" for at, why in refused.items()}
+    return reasons
+
+
+def _tokens(vault: Vault, turn: Mapping[str, Any]) -> dict[str, Any]:
+    if "token_data" not in vault.config.longterm_columns_map:
+        return {}
+    user, assistant, reflection = (turn.get(name) for name in _SAID)
+    return pack_token_record(user, assistant, reflection, vault.config.tokens_encoding)
+
+
+def _retried(ask: Callable[[], _T], pause: Callable[[float], None]) -> _T:
+    for seconds in PAUSES_S:
+        try:
+            return ask()
+        except EndpointError:
+            pause(seconds)
+    return ask()

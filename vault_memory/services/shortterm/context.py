@@ -1,0 +1,129 @@
+"""The last turn of each conversation, and in a shared store the turns of each user and those that nobody has taken
+yet."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from vault_memory.adapters.tokenizer import pack_token_record
+from vault_memory.core import payload, recent
+from vault_memory.core.extraction import asks_to_be_left_out
+from vault_memory.core.privacy import shown_address
+from vault_memory.errors import UsageError, VaultMemoryError
+from vault_memory.services.redactor import Redactor
+from vault_memory.services.vault import Vault
+
+_MAX_SEARCHED_CHARS = 20_000
+
+
+def store_short_term(
+    vault: Vault,
+    conversation_id: str,
+    user_id: str,
+    user_msg: str | None,
+    assistant_msg: str | None,
+    reflection: Mapping[str, Any] | str | None = None,
+) -> None:
+    """Keep a turn as the last one of its conversation for `shortterm.ttl_s`, without its secrets; it is in no record.
+    Nothing is kept off the record, and in a shared store nothing that is not to be remembered.
+
+    Raises `UsageError` for a missing id or a value of another type, and what the store raises.
+    """
+    said: dict[str, Any] = {"conversation_id": conversation_id, "user_id": user_id, "user_message": user_msg}
+    said |= {"assistant_message": assistant_msg, "reflection": reflection}
+    turn = payload.normalized(said, vault.now(), vault.config.zone())
+    if not vault.config.is_off_record(user_id) and not _is_kept_back(vault, turn):
+        redact = Redactor()
+        _put_last(vault, turn | {name: redact(turn[name]) for name in _SAID})
+
+
+def load_recent_context(vault: Vault, conversation_id: str) -> dict[str, Any] | None:
+    """The last turn of a conversation: {user_msg, assistant_msg, reflection, token_data, user_id, ts}, `ts` in Unix
+    seconds; None where nothing was said for `shortterm.ttl_s`. While Redis is away, as this machine knows it."""
+    if not isinstance(conversation_id, str) or not conversation_id:
+        raise UsageError(f"a conversation is named by a text, not by {conversation_id!r}")
+    found = recent.decoded(vault.short_term.get(recent.context_key(conversation_id)))
+    if found is not None and not found.get("token_data"):
+        found["token_data"] = _tokens(vault, found.get("user_msg"), found.get("assistant_msg"), found.get("reflection"))
+    return found
+
+
+def note_kept_turn(vault: Vault, turn: Mapping[str, Any]) -> str:
+    """Note a turn that is in the record, whole and without secrets. In a shared store it is added to the user's
+    history, too, and to the turns that nobody has taken; what was not to be remembered is not noted there, and a turn
+    of former times nowhere. Returns what could not be used, in words, else ""."""
+    try:
+        at = datetime.fromisoformat(turn["created_at"])
+        if (vault.now() - at).total_seconds() > vault.config.shortterm_ttl_s:
+            return ""
+        store = vault.short_term
+        if _is_kept_back(vault, turn):
+            return ""
+        _put_last(vault, turn)
+        if store.is_shared:
+            entry = recent.encoded(recent.history_entry(turn))
+            store.append(recent.history_key(turn["user_id"]), [entry], recent.HISTORY_TTL_S, recent.MOST_TURNS)
+            pending = recent.encoded(
+                {**{name: turn.get(name) for name in _PENDING}, "token_data": _tokens_of(vault, turn)}
+            )
+            store.append(recent.PENDING_KEY, [pending], recent.HISTORY_TTL_S, recent.MOST_PENDING)
+        degraded = store.degraded
+    except VaultMemoryError as error:
+        degraded = str(error)
+    return f"short-term store: {degraded}" if degraded else ""
+
+
+def forget_history(vault: Vault, user_id: str) -> None:
+    """Delete the list of a user's turns in a shared store. Raises what the store raises."""
+    if vault.short_term.is_shared:
+        vault.short_term.remove(recent.history_key(user_id))
+
+
+def store_place(vault: Vault) -> str:
+    """Where the short-term store is, in words and without a password. Nothing is asked."""
+    url = vault.redis_url
+    return f"{shown_address(url)}, embedded while that is away" if url else "embedded"
+
+
+def store_problem(vault: Vault) -> str:
+    """Why the short-term store is not what the settings ask for, in words; "" when all is well. Redis is asked."""
+    try:
+        problem = vault.short_term.problem()
+    except VaultMemoryError as error:
+        problem = str(error)
+    return f"short-term store: {problem}; what is said stays on this machine meanwhile" if problem else ""
+
+
+def asks_not_to_be_kept(vault: Vault, message: str) -> bool:
+    """Whether the person asks that nothing of a message be remembered."""
+    return asks_to_be_left_out(message[:_MAX_SEARCHED_CHARS], vault.lexicon())
+
+
+def _is_kept_back(vault: Vault, turn: Mapping[str, Any]) -> bool:
+    """Whether a turn does not go to other machines: it is not to be remembered."""
+    return vault.short_term.is_shared and asks_not_to_be_kept(vault, str(turn.get("user_message") or ""))
+
+
+def _put_last(vault: Vault, turn: Mapping[str, Any]) -> None:
+    """Put a turn as the last one of its conversation, if it is. Its tokens are made when it is read, unless other
+    programs read it: a turn must not wait for them."""
+    store = vault.short_term
+    value = recent.context_value(turn, _tokens_of(vault, turn) if store.is_shared else {})
+    key = recent.context_key(turn["conversation_id"])
+    store.update(key, lambda old: recent.later(old, value), vault.config.shortterm_ttl_s)
+
+
+def _tokens_of(vault: Vault, turn: Mapping[str, Any]) -> dict[str, Any]:
+    return _tokens(vault, turn.get("user_message"), turn.get("assistant_message"), turn.get("reflection"))
+
+
+def _tokens(
+    vault: Vault, user: str | None, assistant: str | None, reflection: Mapping[str, Any] | None
+) -> dict[str, Any]:
+    return pack_token_record(user, assistant, reflection, vault.config.tokens_encoding)
+
+
+_SAID = ("user_message", "assistant_message", "reflection")
+_PENDING = ("conversation_id", "user_id", *_SAID, "cid", "created_at")
