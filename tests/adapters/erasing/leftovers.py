@@ -1,11 +1,12 @@
 """Where a text is still found in a git repository: a scan that knows nothing of how it was erased.
 
 It reads git's files itself. Loose objects are inflated; each object of each pack, reachable or not, is taken out by
-plain `git`; any other file, git's index and what a crash left too, is searched as it is.
+plain `git`; any other file, git's index, databases and what a crash left too, is searched as it is, and `.gz` unpacked.
 """
 
 from __future__ import annotations
 
+import gzip
 import json
 import subprocess
 import unicodedata
@@ -27,6 +28,7 @@ def written_forms(text: str) -> list[bytes]:
     forms = [text, json.dumps(text)[1:-1], json.dumps(text)[1:-1].replace("\\u", "\\U").upper().replace("\\U", "\\u")]
     forms += [unicodedata.normalize("NFD", text), text.lower(), text.upper(), "-".join(text.lower().split())]
     words = text.split(" ")
+    forms.append("".join(chr(ord(each) + 0xFEE0) if "!" <= each <= "~" else each for each in text))
     forms += [
         " ".join(words[:at]) + end + " ".join(words[at:])
         for at in range(1, len(words))
@@ -49,6 +51,8 @@ def leftovers(root: Path, text: str) -> Leftovers:
         look(f"the name {name}", name.encode())
         data = path.read_bytes()
         look(name, data)
+        if path.suffix == ".gz":
+            look(f"{name}, unpacked", gzip.decompress(data))
         if path.suffix == ".pack" and not path.with_suffix(".idx").exists():
             found.places.append(f"{name}, a pack that nobody can look into")
         if path.parent.parent.name == "objects" and len(path.name) == 38:

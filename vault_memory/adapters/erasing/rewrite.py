@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
 from vault_memory.adapters.erasing.former import SHORTEST_ID, last_of
-from vault_memory.adapters.git import FOLDER_MODE, SUBMODULE_MODE
-from vault_memory.core.erasing import Erasure
+from vault_memory.adapters.git import EMPTY_TREE, FOLDER_MODE, SUBMODULE_MODE
+from vault_memory.core.erasing import MASK, Erasure
 
 _ENTRY = re.compile(rb"([0-7]{5,6}) ([^\0]+)\0(.{20})", re.DOTALL)
 _HEADER = re.compile(rb"[^\n]+(?:\n [^\n]*)*")
@@ -21,6 +21,17 @@ _ID = re.compile(rb"(?<![0-9a-f])[0-9a-f]{%d,40}(?![0-9a-f])" % SHORTEST_ID)
 
 Read = Callable[[str], tuple[str, bytes]]
 Add = Callable[[str, bytes], str]
+
+
+def named_in(words: Collection[str]) -> re.Pattern[bytes] | None:
+    """A search for texts in which one of these words stands, and not as a part of another one."""
+    each = (
+        (rb"(?<![\w./-])" if word[:1].isalnum() else b"")
+        + re.escape(word.encode())
+        + (rb"(?![\w-]|\.\w)" if word[-1:].isalnum() else b"")
+        for word in sorted(words)
+    )
+    return re.compile(b"|".join(each)) if words else None
 
 
 @dataclass
@@ -38,7 +49,8 @@ _SPARED = _Folder(is_spared=True)
 
 class Rewrite:
     """The image of a repository's objects. `texts` are masked everywhere but in the folders that are `spared`; `gone`
-    are files and folders that go. Paths are from the repository's top.
+    are files and folders that go. Paths are from the repository's top. Of a message that has one of the `named` words,
+    all goes.
 
     `former` begins as the map of those made anew before, and gets each commit and tag that is made anew now.
     """
@@ -51,11 +63,15 @@ class Rewrite:
         gone: Collection[PurePosixPath],
         spared: Collection[PurePosixPath],
         former: dict[str, str],
+        named: Collection[str] = (),
     ) -> None:
         self.former = former
         self.commits = 0
         self._read, self._add, self._texts = read, add, texts
+        self._named_in = named_in(named)
+        self._trees_of: dict[str, tuple[str, str]] = {}
         self._top = _Folder()
+        self._top_goes = bool(gone)
         for path in gone:
             self._folder(path.parent).gone.add(os.fsencode(path.name))
         for path in spared:
@@ -177,12 +193,24 @@ class Rewrite:
             else:
                 rest = self.masked(rest)
             made.append(word + b" " + rest)
-        told = self.told(message)
+        told = self.message(message)
+        if not is_note and self._is_emptied(commit, headers):
+            told = b"\n\n" + MASK + b"\n"
         if made == headers and told == message:
             return
         self.commits += 1
         kept = [header for header in made if not header.startswith(_SIGNATURES)]
         self._remember(commit, self._add("commit", b"\n".join(kept) + told))
+
+    def _is_emptied(self, commit: str, headers: Collection[bytes]) -> bool:
+        """Whether all that a commit changed is gone: then its message tells of nothing else."""
+        (tree,) = (header[5:].decode() for header in headers if header.startswith(b"tree "))
+        parents = [header[7:].decode() for header in headers if header.startswith(b"parent ")]
+        old, new = self._trees_of[commit] = tree, self.tree(tree)
+        if old == new or len(parents) > 1 or not self._top_goes:
+            return False
+        old_parent, new_parent = self._trees_of.get(parents[0], ("", "")) if parents else ("", EMPTY_TREE)
+        return new == new_parent and old != old_parent
 
     def _notes(self, tree: str) -> str:
         """The tree of git's notes, in which a file is called like the object that it is about."""
@@ -213,10 +241,14 @@ class Rewrite:
             return self.tree(tag) if kind == "tree" else self.blob(tag)
         named = body[7:47].decode()
         rest = body[47:]
-        told = b"object " + self.tag(named).encode() + self.told(rest)
+        told = b"object " + self.tag(named).encode() + self._tag_rest(rest)
         if told != body:
             self._remember(tag, self._add("tag", _SIGNED.sub(b"", told)))
         return self.former.get(tag, tag)
+
+    def _tag_rest(self, rest: bytes) -> bytes:
+        head, between, message = rest.partition(b"\n\n")
+        return self.told(head) + between + self.message(message)
 
     def _remember(self, old: str, new: str) -> None:
         self.former[old] = new
@@ -225,6 +257,13 @@ class Rewrite:
     def told(self, text: bytes) -> bytes:
         """A message, or a line of a log, without the texts; former commits that it names are called as they are now."""
         return _ID.sub(lambda found: self._named(found[0]), self.masked(text))
+
+    def message(self, text: bytes) -> bytes:
+        """`told` of a message; the mark alone where it has one of the named words."""
+        if self._named_in is None or not self._named_in.search(text):
+            return self.told(text)
+        begin = len(text) - len(text.lstrip(b"\n"))
+        return text[:begin] + MASK + text[len(text.rstrip(b"\n")) :]
 
     def _named(self, said: bytes) -> bytes:
         olds = [old for old in self._by_beginning.get(said[:SHORTEST_ID], ()) if old.startswith(said.decode())]

@@ -191,6 +191,7 @@ def record_turn(
         return Recorded("", user_id=user_id, as_of=as_of)
     redact = Redactor(known)
     texts = {name: redact(value) for name, value in said.items() if name not in _NO_WORDS}
+    vault.refuse_erased(user_id, lambda: _said_texts(texts), "this turn")
     at = datetime.fromisoformat(said["created_at"])
     turn = Turn(user_id=user_id, created_at=at, exit_code=exit_code, request=request, **texts)
     cache = ReadCache()
@@ -262,6 +263,14 @@ def record_turn(
         reason=_why_nothing(vault, turn, before, written) if learn and before else "",
         not_forgotten=written.result.not_forgotten,
     )
+
+
+def _said_texts(texts: Mapping[str, Any]) -> list[str]:
+    reflection = texts.get("reflection")
+    return [
+        *(value for value in texts.values() if isinstance(value, str)),
+        *([json.dumps(reflection, ensure_ascii=False)] if isinstance(reflection, Mapping) else []),
+    ]
 
 
 def _why_nothing(vault: Vault, turn: Turn, before: ProfileFiles, written: Written[_Learned]) -> str:
@@ -417,6 +426,7 @@ def add_reply(
         return Recorded("", user_id=user_id, as_of=as_of)
     redact = Redactor(known, asked)
     text = redact(text)
+    vault.refuse_erased(user_id, lambda: [text], "this reply")
     name, _, number = source.rpartition(":")
     day = layout.day_of(name)
     while True:

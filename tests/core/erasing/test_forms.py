@@ -31,7 +31,8 @@ def test_each_form_is_found_and_none_is_left(text: str, before: str, after: str)
         json.dumps(text, ensure_ascii=False),
         json.dumps([text]),
     }
-    forms |= {json.dumps(text.replace(" ", "\n"))}
+    forms |= {json.dumps(text.replace(" ", "\n")), json.dumps(json.dumps(text))}
+    forms.add("".join(chr(ord(each) + 0xFEE0) if "!" <= each <= "~" else each for each in text).replace(" ", "\u3000"))
     for form in forms:
         data = f"{before}{form}{after}".encode()
         masked = erasure.masked(data)
@@ -58,3 +59,16 @@ def test_other_words_stay() -> None:
     data = b"the code is Zanzi bar, not Zanzibars code"
     assert Erasure(["the code is Zanzibar"]).masked(data) == data
     assert Erasure(["Tom & Anna"]).masked(b"<p>Tom &amp; Anna!</p>") == b"<p>(erased)!</p>"
+
+
+@pytest.mark.parametrize("escaped", [False, True])
+def test_a_quotation_that_was_cut_within_the_text_is_found(escaped: bool) -> None:
+    text = "我的密碼是 Zanzibar, and it opens the door of the cellar"
+    erasure = Erasure([text])
+    for length in range(len(text) // 2 + 1, len(text)):
+        said = json.dumps(f"- 09:12 {text[:length]}… more", ensure_ascii=escaped).encode()
+        end = "…" if not escaped else "\\u2026"
+        assert erasure.holds(said)
+        assert erasure.masked(said).decode() == f'"- 09:12 (erased){end} more"'
+    for other in ("我的密碼是…", "我的密碼是 Zanzibar, and it opens another door…", "and it opens…"):
+        assert not erasure.holds(other.encode()) and erasure.masked(other.encode()).decode() == other
