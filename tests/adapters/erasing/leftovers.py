@@ -49,7 +49,10 @@ def leftovers(root: Path, text: str) -> Leftovers:
     for path in sorted(each for each in root.rglob("*") if each.is_file() and not each.is_symlink()):
         name = path.relative_to(root).as_posix()
         look(f"the name {name}", name.encode())
-        data = path.read_bytes()
+        try:
+            data = path.read_bytes()
+        except FileNotFoundError:  # a database is closed at this moment
+            continue
         look(name, data)
         if path.suffix == ".gz":
             look(f"{name}, unpacked", gzip.decompress(data))

@@ -193,6 +193,8 @@ def _kept(vault: Vault, wanted: Wanted) -> tuple[str, ...]:
         f"--user {user_id} --text …` takes it out there"
         for user_id, count in kept_by_others(vault, wanted).items()
     ]
+    if wanted.request.gone and not wanted.is_user:
+        lines.append("other files and conversations that say the same: `vault-memory erase --text …` takes a text out")
     settings = files.read(vault.root / layout.SETTINGS_FILE) or b""
     if any(f'"{user_id}"'.encode() in settings for user_id in wanted.users):
         lines.append(f"{layout.SETTINGS_FILE} names the user: take that out there")
