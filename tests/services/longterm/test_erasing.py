@@ -6,8 +6,9 @@ from collections.abc import Callable
 
 from tests.postgres_server import PostgresServer
 from tests.services.longterm.conftest import COLUMNS
-from vault_memory.services.erasing import erase, of_texts, of_user
+from vault_memory.services.erasing import erase, of_note, of_texts, of_user
 from vault_memory.services.longterm import flush_long_term
+from vault_memory.services.memories import remember
 from vault_memory.services.turns import record_turn
 from vault_memory.services.vault import Vault
 
@@ -38,6 +39,21 @@ def test_g5_rows_that_say_it_go_where_that_is_asked_for(opened: Callable[..., Va
     assert b"Zanzibar" not in (vault.root / ".vault-memory/outbox.db").read_bytes()
     receipt = erase(vault, of_user(vault, "alice", long_term=True))
     assert receipt.rows == 1 and rows(server) == ["bobs"]
+
+
+def test_the_row_of_a_memory_goes_with_its_note(opened: Callable[..., Vault], server: PostgresServer) -> None:
+    """One that has been sent, and one that waits; other memories stay."""
+    vault = opened(server.url)
+    sent, waits, stays = (remember(vault, "alice", f"The {word} door is green") for word in ("north", "south", "west"))
+    flush_long_term(vault)
+    kept = server.sql("SELECT chat FROM thoughts")
+    assert {row[0] for row in kept} == {sent, waits, stays}
+    server.sql(f"DELETE FROM thoughts WHERE chat = '{waits}'")
+    vault.outbox.put([{"conversation_id": waits, "user_id": "alice", "created_at": "2026-01-30T09:00:00+08:00"}])
+    for memory in (sent, waits):
+        assert erase(vault, of_note(vault, str(memory), long_term=True)).problems == ()
+    assert server.sql("SELECT chat FROM thoughts") == [(stays,)]
+    assert vault.outbox.counts().waiting == 0
 
 
 def test_many_rows_and_a_database_that_is_away(opened: Callable[..., Vault], server: PostgresServer) -> None:

@@ -125,17 +125,17 @@ class PostgresStore:
         return {index: reason for index, reason in reasons.items() if reason}
 
     def drop(self, table: Table, user_id: str, holds: Callable[[Sequence[str | None]], bool]) -> int:
-        """Delete the rows of a user for which `holds(values)`: the values of all mapped columns but the key's, as texts
-        in the mapping's order. How many that were; each page of rows is committed by itself."""
+        """Delete the rows of a user for which `holds(values)`: those of the key, then those of the other mapped
+        columns, as texts. How many that were; each page of rows is committed by itself."""
         dropped, after = 0, ("", "")
         while True:
             with self._asking() as connection:
                 found: list[Any] = connection.execute(
                     self._sql.page(table, is_first=not after[0]), (user_id, *after)[: 3 if after[0] else 1]
                 ).fetchall()
-                for conversation, at, *values in found:
-                    if holds(values):
-                        connection.execute(self._sql.delete(table), (user_id, conversation, at))
+                for row in found:
+                    if holds(row):
+                        connection.execute(self._sql.delete(table), (user_id, *row[:2]))
                         dropped += 1
             if len(found) < self._sql.PAGE:
                 return dropped

@@ -83,7 +83,7 @@ def _changes(vault: Vault, wanted: Wanted) -> Iterator[tuple[PurePosixPath, byte
     """(path, what makes its new bytes of the old ones) of each file that changes; None for one that goes."""
     erasure, spared, ids = wanted.erasure(), wanted.request.spared, {each.casefold() for each in wanted.users}
     of_them = [layout.user_dir(each) for each in wanted.users]
-    names = _names(wanted)
+    names = names_of(wanted)
     for path in ignored_files(Repository(vault.history.root)):
         place = vault.root / path
         is_spared = any(path.is_relative_to(folder) for folder in spared)
@@ -121,8 +121,8 @@ def _write(place: Path, made: Any, root: Path) -> None:
             continue
 
 
-def _names(wanted: Wanted) -> re.Pattern[bytes] | None:
-    """By what state names an erased user or note."""
+def names_of(wanted: Wanted) -> re.Pattern[bytes] | None:
+    """By what state and stores name an erased user or note; None where only texts go."""
     words = {*wanted.users, *map(str, map(layout.user_dir, wanted.users))}
     if not wanted.is_user:
         for path in wanted.request.gone:

@@ -14,6 +14,7 @@ from vault_memory.adapters.tokenizer import text_of_tokens
 from vault_memory.core import layout, recent
 from vault_memory.core.longterm import targets
 from vault_memory.errors import Busy, ConfigError, EndpointError, IndexUnusable, UsageError
+from vault_memory.services.erasing.private_files import names_of
 from vault_memory.services.erasing.wanted import Wanted
 from vault_memory.services.indexing import reconcile
 from vault_memory.services.vault import Vault
@@ -43,9 +44,12 @@ def clear_outbox(vault: Vault, wanted: Wanted) -> int:
     others = {folder.name for folder in wanted.request.spared}
     erasure = wanted.erasure()
 
+    names = names_of(wanted)
+
     def holds(user_id: str, turn: str) -> bool:
-        is_meant = erasure is not None and user_id not in others and erasure.holds(_bytes(turn))
-        return user_id in wanted.users or is_meant
+        is_named = not wanted.is_user and names is not None and names.search(_bytes(turn)) is not None
+        is_said = erasure is not None and user_id not in others and erasure.holds(_bytes(turn))
+        return user_id in wanted.users or is_named or is_said
 
     return vault.outbox.drop(holds)
 
@@ -57,8 +61,12 @@ def clear_long_term(vault: Vault, wanted: Wanted) -> tuple[int, str]:
         return 0, ""
     erasure = wanted.erasure()
 
+    names = names_of(wanted)
+
     def holds(values: Sequence[str | None]) -> bool:
-        return erasure is None or any(erasure.holds(_bytes(each)) for each in _said(values))
+        texts = [_bytes(each) for each in _said(values)]
+        is_named = names is not None and any(map(names.search, texts))
+        return wanted.is_user or is_named or (erasure is not None and any(map(erasure.holds, texts)))
 
     dropped = 0
     try:

@@ -93,7 +93,7 @@ def of_texts(vault: Vault, user_id: str, texts: Sequence[str], *, long_term: boo
     return Wanted(user_id, request, former_ids=tuple(_former_ids(vault, user_id)), long_term=long_term)
 
 
-def of_note(vault: Vault, name: str, user_id: str = "") -> Wanted:
+def of_note(vault: Vault, name: str, user_id: str = "", *, long_term: bool = False) -> Wanted:
     """A note, by its path in the vault or the id of a typed memory: the file, under each path where history has one of
     the same content, and what messages say of it. What other files say stays. Raises `NotFound`, and `UsageError` for a
     file that turns write (erase a text of it instead)."""
@@ -118,7 +118,8 @@ def of_note(vault: Vault, name: str, user_id: str = "") -> Wanted:
         bodies.add((vault.root / path).read_text("utf-8", "replace"))
     ordered = (path, *sorted(paths - {path}))
     ids = [f"{KEYS[key]}: {each.stem.split('-')[0]}" for each in ordered for key in ("memory", "mistake")]
-    return Wanted(scope, Request(gone=ordered, named=(*map(str, ordered), *ids)), bodies=tuple(_long(bodies)))
+    request = Request(gone=ordered, named=(*map(str, ordered), *ids))
+    return Wanted(scope, request, bodies=tuple(_long(bodies)), long_term=long_term)
 
 
 def _long(bodies: Iterable[str]) -> list[str]:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from vault_memory.services.memories.expire import expire_memories, too_many
     from vault_memory.services.memories.files import (
         MemoryFile,
+        changed_memories,
         list_memories,
         memories_holding,
         memory_files,
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
         store,
         store_all,
         store_memory,
+        without_secrets,
     )
 
 __all__ = [
@@ -67,6 +69,7 @@ __all__ = [
     "Stored",
     "StoredAll",
     "accesses",
+    "changed_memories",
     "delete_memories",
     "draft",
     "drop_deletions",
@@ -94,6 +97,7 @@ __all__ = [
     "store",
     "store_all",
     "store_memory",
+    "without_secrets",
     "supersede",
     "too_many",
     "write_accesses",
@@ -123,6 +127,7 @@ __getattr__ = lazy_exports(
         "Stored": "store",
         "StoredAll": "store",
         "accesses": "accesses",
+        "changed_memories": "files",
         "delete_memories": "delete",
         "draft": "store",
         "drop_deletions": "delete",
@@ -145,6 +150,7 @@ __getattr__ = lazy_exports(
         "store": "store",
         "store_all": "store",
         "store_memory": "store",
+        "without_secrets": "store",
         "supersede": "change",
         "write_accesses": "accesses",
     },

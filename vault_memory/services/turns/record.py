@@ -152,13 +152,15 @@ def record_turn(
     goes_on: bool = False,
     context: str | None = None,
     known: dict[str, str] | None = None,
+    is_whole: bool = False,
 ) -> Recorded:
     """Keep a turn and learn from it. Off the record (`record=False`, or a user in `off_record`) nothing is kept.
 
     `core.payload.normalized` says of what form it is. `conversation_id` and `created_at` name a turn: said again under
     the same name, the same words are the same turn; if there is more in it than in the record, `degraded` says so.
-    Where `assistant_message` is None, `add_reply` adds it. Then `request` names what the client has sent: the same
-    within `RETRY_S` of its turn's last line is a retry of it, and at any time if the request `goes_on` with it.
+    Where `assistant_message` is None, `add_reply` adds it, unless the turn `is_whole` without one. Then `request` names
+    what the client has sent: the same within `RETRY_S` of its turn's last line is a retry of it, and at any time if the
+    request `goes_on` with it.
     `context` came with the message, but from whom is uncertain: it is kept, and nothing is learned from it.
     `known` are the secrets that were found in this conversation before (`Redactor`).
 
@@ -218,7 +220,7 @@ def record_turn(
                 break
             user_id, as_of = vault.id_now(user_id, as_of)
             turn = replace(turn, user_id=user_id)
-        unsent = note_for_long_term(vault, json.loads(turn.line()))
+        unsent = note_for_long_term(vault, json.loads(turn.line()), is_whole=is_whole)
         try:
             if learn:
                 until = time.monotonic() + WAIT_S
@@ -242,7 +244,8 @@ def record_turn(
     paths = [record_file, *written.paths]
     index_is_wrong = index_problem(vault, paths) if index else None
     sources = sorted(path.relative_to(layout.user_dir(user_id)).as_posix() for path in paths)
-    noted = note_kept_turn(vault, json.loads(turn.line())) if turn.assistant_message is not None else ""
+    may_be_answered = turn.assistant_message is None and not is_whole
+    noted = "" if may_be_answered else note_kept_turn(vault, json.loads(turn.line()))
     return Recorded(
         line.source,
         written.result.changes,

@@ -57,7 +57,7 @@ def erase(
     if kinds:
         name = vault.user_of(user_id) if user_id else ""
         if note:
-            wanted = erasing.of_note(vault, note, name)
+            wanted = erasing.of_note(vault, note, name, long_term=long_term)
         elif texts:
             wanted = erasing.of_texts(vault, name, texts, long_term=long_term)
         else:
