@@ -81,6 +81,18 @@ def test_g5_a_user_is_gone_and_nobody_else(vault: Vault) -> None:
         of_user(vault, "zenobia")
 
 
+def test_a_user_who_is_called_like_a_file_of_the_state_takes_only_their_own(vault: Vault) -> None:
+    state = vault.root / ".vault-memory"
+    record_turn(vault, "token", "my password is Tunes-2020-x9", "ok")
+    (state / "tokens").mkdir(exist_ok=True)
+    (state / "tokens/token").write_text("x")
+    before = (state / "token").read_bytes()
+    assert (state / "redactions/token.json").exists()
+    assert erase(vault, of_user(vault, "token")).left == ()
+    assert (state / "token").read_bytes() == before
+    assert not (state / "redactions/token.json").exists() and not (state / "tokens/token").exists()
+
+
 def test_g5_a_note_is_gone_under_all_its_paths(vault: Vault) -> None:
     """G5: what other files say of it stays, and so do files beside it."""
     root = vault.root

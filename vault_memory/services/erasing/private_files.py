@@ -25,6 +25,8 @@ from vault_memory.services.vault import Vault
 _STATE = PurePosixPath(layout.STATE_DIR)
 JOURNAL = _STATE / "erasing"
 """What is being erased, until all of it is."""
+_OF_USERS = re.compile(r"(?:tokens|deletions|recalls|redactions|injected|locks/(?:users|records|ending))/")
+"""Where state has files that are called like a user."""
 _RENAMINGS = _STATE / "renamings"
 _PACKED = (".gz", ".zip", ".tgz", ".bz2", ".xz", ".zst", ".7z", ".tar")
 _DATABASES = re.compile(r"(?:short-term|outbox|index)\.db(?:-wal|-shm|-journal)?")
@@ -53,8 +55,7 @@ def clear_private_files(vault: Vault, wanted: Wanted) -> list[PurePosixPath]:
         done += [path for path in _months(vault, wanted) if _rewritten(vault, path, erasure)]
     for user_id in wanted.users:
         _remove_folder(vault.root / layout.user_dir(user_id))
-        for folder in sorted((vault.root / _STATE).glob(f"*/{user_id}")):
-            _remove_folder(folder)
+        _remove_folder(vault.root / _STATE / "injected" / user_id)
     return done
 
 
@@ -93,7 +94,7 @@ def _changes(vault: Vault, wanted: Wanted) -> Iterator[tuple[PurePosixPath, byte
             yield path, None
             continue
         is_state = path.is_relative_to(_STATE)
-        if is_state and ids and ids & {part.casefold().removesuffix(path.suffix) for part in path.parts[1:]}:
+        if is_state and _OF_USERS.match("/".join(path.parts[1:])) and ids & _parts(path):
             yield path, None
             continue
         if _is_handled(path):
@@ -107,6 +108,11 @@ def _changes(vault: Vault, wanted: Wanted) -> Iterator[tuple[PurePosixPath, byte
             old = files.read(place, None) or b""
             if made(old) != old:
                 yield path, made
+
+
+def _parts(path: PurePosixPath) -> set[str]:
+    named = [part.casefold() for part in path.parts[1:]]
+    return {*named, *(part.removesuffix(path.suffix) for part in named)}
 
 
 def _write(place: Path, made: Any, root: Path) -> None:
