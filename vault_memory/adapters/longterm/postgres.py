@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import socket
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -123,6 +123,23 @@ class PostgresStore:
             return {}
         reasons = {index: self._write_together(table, [row]) for index, row in enumerate(rows)}
         return {index: reason for index, reason in reasons.items() if reason}
+
+    def drop(self, table: Table, user_id: str, holds: Callable[[Sequence[str | None]], bool]) -> int:
+        """Delete the rows of a user for which `holds(values)`: those of the key, then those of the other mapped
+        columns, as texts. How many that were; each page of rows is committed by itself."""
+        dropped, after = 0, ("", "")
+        while True:
+            with self._asking() as connection:
+                found: list[Any] = connection.execute(
+                    self._sql.page(table, is_first=not after[0]), (user_id, *after)[: 3 if after[0] else 1]
+                ).fetchall()
+                for row in found:
+                    if holds(row):
+                        connection.execute(self._sql.delete(table), (user_id, *row[:2]))
+                        dropped += 1
+            if len(found) < self._sql.PAGE:
+                return dropped
+            after = found[-1][:2]
 
     def _write_together(self, table: Table, rows: Sequence[Row]) -> str:
         """Write rows in one transaction; why that was refused, which is a fault of one of them, else ""."""

@@ -32,6 +32,8 @@ SELECT coalesce(has_table_privilege(to_regclass(%(table)s), 'SELECT'), true),
 LOCK = "SELECT pg_advisory_xact_lock(hashtextextended('vault-memory ' || %s, 0))"
 """It holds up those of our writers who write the same table, and no other program."""
 
+PAGE = 500
+"""So many rows are read at a time."""
 _MEASURES = {"conversations": ("assistant_message", "text_cache", "token_data"), "memories": ()}
 """The fields that tell how long an answer is: the first that is mapped. A reflection may become shorter."""
 _UNLESS_SHORTER = (
@@ -78,6 +80,39 @@ def insert(table: Table) -> sql.Composed:
         "INSERT INTO {table} ({columns}) SELECT {typed} FROM {given} "
         "WHERE NOT EXISTS (SELECT 1 FROM {table} AS kept WHERE {same})"
     ).format(**_parts(table), same=_joined(" AND ", same))
+
+
+def page(table: Table, *, is_first: bool) -> sql.Composed:
+    """`PAGE` rows of a user as texts: the key, then the other columns; after those of a key, unless it `is_first`."""
+    names = [_name(column) for column in table.target.columns.values()]
+    others = [_name(column) for field, column in table.target.columns.items() if field not in KEY]
+    key = [_name(table.target.columns[field]) for field in KEY]
+    texts = _joined(", ", [sql.SQL("{}::text").format(name) for name in [*key, *others]])
+    after = sql.SQL("AND ({}) > (%s::{}, %s::{})").format(_joined(", ", key), *_key_types(table))
+    return sql.SQL("SELECT {texts} FROM {table} WHERE {user} = %s {after} ORDER BY {key} LIMIT {page}").format(
+        texts=texts,
+        table=_name(*parts(table.target.table)),
+        user=names[[*table.target.columns].index("user_id")],
+        after=sql.SQL("") if is_first else after,
+        key=_joined(", ", key),
+        page=sql.Literal(PAGE),
+    )
+
+
+def delete(table: Table) -> sql.Composed:
+    """Delete the row of a user, by its key."""
+    columns = table.target.columns
+    return sql.SQL("DELETE FROM {table} WHERE {user} = %s AND ({key}) = (%s::{}, %s::{})").format(
+        *_key_types(table),
+        table=_name(*parts(table.target.table)),
+        user=_name(columns["user_id"]),
+        key=_joined(", ", [_name(columns[field]) for field in KEY]),
+    )
+
+
+def _key_types(table: Table) -> list[sql.SQL]:
+    fields = [*table.target.columns]
+    return [sql.SQL(table.types[fields.index(field)]) for field in KEY]
 
 
 def _parts(table: Table) -> dict[str, sql.Composable]:

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-from vault_memory.adapters.shortterm.base import Change, ShortTermStore
+from vault_memory.adapters.shortterm.base import Change, Holds, ShortTermStore
 from vault_memory.adapters.shortterm.embedded import EmbeddedStore
 from vault_memory.errors import ConfigError, EndpointError, UsageError
 
@@ -94,6 +94,12 @@ class MirroredStore:
         self._local.remove(*keys)
         self._made_up()
         self._shared.remove(*keys)
+
+    def drop(self, patterns: Sequence[str], holds: Holds) -> int:
+        """Raises `EndpointError` while the shared store is away: here it is done, and what that misses of it, too."""
+        dropped = self._local.drop(patterns, holds)
+        self._made_up()
+        return dropped + self._shared.drop(patterns, holds)
 
     def close(self) -> None:
         self._shared.close()

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 from urllib.parse import urlsplit
 
-from vault_memory.adapters.shortterm.base import Change
+from vault_memory.adapters.shortterm.base import Change, Holds
 from vault_memory.errors import ConfigError, EndpointError, UsageError
 
 TIMEOUT_S = 0.5
@@ -132,6 +132,19 @@ class RedisStore:
     def remove(self, *keys: str) -> None:
         with self._asking(*keys):
             self._client.delete(*keys)
+
+    def drop(self, patterns: Sequence[str], holds: Holds) -> int:
+        dropped = 0
+        for key in dict.fromkeys(key for pattern in patterns for key in self.keys(pattern)):
+            with self._asking(key):
+                kind = self._client.type(key)
+            if kind == "string" and (value := self.get(key)) is not None and holds(key, value):
+                self.remove(key)
+                dropped += 1
+            for value in {each for each in self.all(key) if holds(key, each)} if kind == "list" else ():
+                with self._asking(key):
+                    dropped += self._client.lrem(key, 0, value)
+        return dropped
 
     def ttl_s(self, key: str) -> int | None:
         with self._asking(key):
