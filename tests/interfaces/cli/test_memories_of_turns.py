@@ -142,7 +142,6 @@ def test_a_liked_language_is_a_memory_and_no_order(cli: Cli) -> None:
     assert "Language: pt\n" in profile.read_text("utf-8")
 
 
-<<<<<<< HEAD
 def test_what_the_profile_learned_from_a_sentence_goes_with_it(cli: Cli) -> None:
     """B6, E8: the time zone that followed from a town goes with the town, is named, and comes back; what else is said,
     or the person has set, stays, and the answer says so."""
@@ -203,7 +202,8 @@ def test_a_request_to_forget_is_always_answered(cli: Cli) -> None:
     turn("My name is Anna")
     assert "display_name -= Anna" in turn("Forget that my name is Anna")
     assert [each["content"] for each in cli.json("memory", "list", "--user", "alice")] == ["我住新北投"]
-=======
+
+
 def test_changes_of_mind_in_other_words_replace_and_what_both_holds_stays(cli: Cli) -> None:
     """E4, B5: what is ended in other words than it was said in is followed by the new one; a favourite of a narrower
     kind stands beside the wider one."""
@@ -224,4 +224,3 @@ def test_changes_of_mind_in_other_words_replace_and_what_both_holds_stays(cli: C
     assert listed == {*new, "我最喜歡的點心是布丁"}
     (found,) = cli.json("recall", "--user", "alice", "--history", "--top-k", "1", "Emacs for everything")["memories"]
     assert found["content"] == "I use Emacs for everything"
->>>>>>> a0dbf411bd1ea09d00d2e0fdbe993ab23608ff89

@@ -269,7 +269,6 @@ def record_turn(
     )
 
 
-<<<<<<< HEAD
 def _why_later(error: VaultMemoryError) -> str:
     """Why nothing was learned from a turn yet, and what will. Nobody is to try again: that would be another turn."""
     why = str(error).removesuffix(": try again")
@@ -277,14 +276,14 @@ def _why_later(error: VaultMemoryError) -> str:
         "nothing was learned from this turn yet, but it is in the record and need not be said again: the next turn "
         f"learns from it, too, and so does `vault-memory heartbeat --now commits` ({why})"
     )
-=======
+
+
 def _said_texts(texts: Mapping[str, Any]) -> list[str]:
     reflection = texts.get("reflection")
     return [
         *(value for value in texts.values() if isinstance(value, str)),
         *([json.dumps(reflection, ensure_ascii=False)] if isinstance(reflection, Mapping) else []),
     ]
->>>>>>> f36e494472398b45b2b0c07cc2f49f006e7f30ae
 
 
 def _why_nothing(vault: Vault, turn: Turn, before: ProfileFiles, written: Written[_Learned]) -> str:
