@@ -206,9 +206,10 @@ class Vault:
     def short_term(self) -> ShortTermStore:
         """The short-term store: in Redis, at REDIS_URL or else where the settings say, and embedded."""
         from vault_memory.adapters.shortterm import EmbeddedStore, MirroredStore, RedisStore
+        from vault_memory.core.recent import later_value
 
         local = EmbeddedStore(self.root, lambda: self.now().timestamp())
-        return MirroredStore(RedisStore(self.redis_url), local) if self.redis_url else local
+        return MirroredStore(RedisStore(self.redis_url), local, later_value) if self.redis_url else local
 
     @property
     def redis_url(self) -> str:
@@ -461,6 +462,16 @@ class Vault:
             elif new.casefold() == user_id.casefold():
                 raise NotFound(f"user {old!r} has got the id {user_id!r} meanwhile: this was said by somebody else")
         return user_id, end
+
+    def renamed(self) -> list[tuple[str, str]]:
+        """Each id that a user had on this machine, and the one that the user has now."""
+        log = files.read_private(self.root / layout.STATE_DIR / _RENAMINGS, self.root) or b""
+        found: list[tuple[str, str]] = []
+        for line in log.decode("ascii", "replace").split("\n"):
+            old, _, new = line.partition(" ")
+            if layout.is_user_id(new):
+                found = [(former, new if now == old else now) for former, now in found] + [(old, new)]
+        return found
 
     def log_renaming(self, old: str, new: str) -> None:
         """Add to the log of renamings. The caller holds the locks of both ids, and has ended the tokens of both."""

@@ -36,9 +36,10 @@ PAGE = 500
 """So many rows are read at a time."""
 _MEASURES = {"conversations": ("assistant_message", "text_cache", "token_data"), "memories": ()}
 """The fields that tell how long an answer is: the first that is mapped. A reflection may become shorter."""
+_CHANGED = "{0} = coalesce(EXCLUDED.{0}, kept.{0})"
 _UNLESS_SHORTER = (
     "{0} = CASE WHEN length(EXCLUDED.{measure}::text) < length(kept.{measure}::text) "
-    "THEN kept.{0} ELSE EXCLUDED.{0} END"
+    "THEN coalesce(kept.{0}, EXCLUDED.{0}) ELSE coalesce(EXCLUDED.{0}, kept.{0}) END"
 )
 """A change of a column. No condition of the row: then it would count as refused."""
 
@@ -50,21 +51,24 @@ def limits(timeout_s: float) -> sql.Composed:
 
 
 def upsert(table: Table) -> sql.Composed:
-    """Insert rows, given as a list of texts for each column; of one that is there, and the same user's, replace the
-    other columns, unless the answer there is longer."""
+    """Insert rows, given as a list of texts for each column, and two lists of former ids of users and those of now; of
+    one that is there, and the same user's, replace the other columns, unless the answer there is longer. What is not
+    given stays."""
     columns = table.target.columns
     changing = [_name(column) for field, column in columns.items() if field not in KEY]
     measures = [_name(columns[field]) for field in _MEASURES[table.target.logical] if field in columns]
     measured = {"measure": measures[0]} if measures else {}
-    change = _UNLESS_SHORTER if measures else "{0} = EXCLUDED.{0}"
+    change = _UNLESS_SHORTER if measures else _CHANGED
     return sql.SQL(
         "INSERT INTO {table} AS kept ({columns}) SELECT {typed} FROM {given} ON CONFLICT ({key}) DO UPDATE "
-        "SET {changes} WHERE kept.{user} = EXCLUDED.{user}"
+        "SET {changes} WHERE kept.{user} = EXCLUDED.{user} OR "
+        "(kept.{user}::text, EXCLUDED.{user}::text) IN (SELECT * FROM unnest({texts}, {texts}))"
     ).format(
         **_parts(table),
         key=_joined(", ", [_name(columns[field]) for field in KEY]),
         changes=_joined(", ", [sql.SQL(change).format(column, **measured) for column in changing]),
         user=_name(columns["user_id"]),
+        texts=_texts(),
     )
 
 
@@ -120,13 +124,18 @@ def _parts(table: Table) -> dict[str, sql.Composable]:
     any number of rows, and so is read once."""
     names = [_name(column) for column in table.target.columns.values()]
     typed = zip(names, table.types, strict=True)
-    lists = _joined(", ", [sql.SQL("{}::text[]").format(sql.Placeholder(format=PyFormat.BINARY))] * len(names))
+    lists = _joined(", ", [_texts()] * len(names))
     return {
         "table": _name(*parts(table.target.table)),
         "columns": _joined(", ", names),
         "typed": _joined(", ", [sql.SQL("given.{0}::{1}").format(name, sql.SQL(kind)) for name, kind in typed]),
         "given": sql.SQL("unnest({}) AS given ({})").format(lists, _joined(", ", names)),
     }
+
+
+def _texts() -> sql.Composed:
+    """A place for a list of texts."""
+    return sql.SQL("{}::text[]").format(sql.Placeholder(format=PyFormat.BINARY))
 
 
 def _joined(between: Literal[", ", " AND "], each: Sequence[sql.Composable]) -> sql.Composed:

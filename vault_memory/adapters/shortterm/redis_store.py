@@ -28,7 +28,7 @@ class RedisStore:
     degraded = ""
 
     def __init__(self, url: str) -> None:
-        self.where = "Redis"
+        self.where = "Redis"  # of an address that cannot be read any part may be the password
         self._client: Any = None
         self._wrong = ""
         try:
@@ -56,7 +56,8 @@ class RedisStore:
             pool = redis.ConnectionPool(**options, retry=redis.retry.Retry(redis.backoff.NoBackoff(), 0))
             pool.make_connection()  # which reads the options; else the first command would
             self._client = redis.Redis.from_pool(pool)
-            self.where = f"Redis at {where}"  # of an address that cannot be read any part may be the password
+            if url.count("@") < 2:  # else a part of the password may stand for the host
+                self.where = f"Redis at {where}"
         except ConfigError:
             raise
         except Exception:  # redis-py raises any of many for an option; its words would show the password
