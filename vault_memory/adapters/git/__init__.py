@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         GitIndexFile,
         IndexEntry,
         UnknownIndex,
+        index_checksum,
     )
     from vault_memory.adapters.git.log import CommitLog, LogEntry, Moment, commit_time, log_records
     from vault_memory.adapters.git.objects import (
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
         is_content,
         object_id,
     )
-    from vault_memory.adapters.git.process import run
+    from vault_memory.adapters.git.process import ObjectReader, run
     from vault_memory.adapters.git.remote import Remote, followed_remote, is_on_this_machine
     from vault_memory.adapters.git.repository import (
         Filters,
@@ -109,6 +110,7 @@ __all__ = [
     "Moment",
     "NEXT_STEP",
     "NoIndex",
+    "ObjectReader",
     "Objects",
     "Remote",
     "Repository",
@@ -135,6 +137,7 @@ __all__ = [
     "growth",
     "ignored_files",
     "in_its_place",
+    "index_checksum",
     "is_content",
     "is_failed_filter",
     "is_on_this_machine",
@@ -183,6 +186,7 @@ __getattr__ = lazy_exports(
         "Moment": "log",
         "NEXT_STEP": "settings",
         "NoIndex": "repository",
+        "ObjectReader": "process",
         "Objects": "objects",
         "Remote": "remote",
         "Repository": "repository",
@@ -208,6 +212,7 @@ __getattr__ = lazy_exports(
         "growth": "upkeep",
         "ignored_files": "rules",
         "in_its_place": "repository",
+        "index_checksum": "index_file",
         "is_content": "objects",
         "is_failed_filter": "repository",
         "is_on_this_machine": "remote",

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-from vault_memory.adapters.shortterm.base import Change, ShortTermStore
+from vault_memory.adapters.shortterm.base import Change, Holds, ShortTermStore
 from vault_memory.adapters.shortterm.embedded import EmbeddedStore
 from vault_memory.errors import ConfigError, EndpointError, UsageError
 
@@ -21,24 +21,32 @@ _T = TypeVar("_T")
 
 
 class MirroredStore:
-    """The `ShortTermStore` of a `shared` store and a `local` one. `clock` tells seconds that only go forward."""
+    """The `ShortTermStore` of a `shared` store and a `local` one. `later(key, there, ours)` is the value of a key that
+    another machine may have written while the shared store was away from this one. `clock` tells seconds that only go
+    forward."""
 
     is_shared = True
 
     def __init__(
-        self, shared: ShortTermStore, local: EmbeddedStore, clock: Callable[[], float] = time.monotonic
+        self,
+        shared: ShortTermStore,
+        local: EmbeddedStore,
+        later: Callable[[str, str | None, str], str] = lambda _, there, ours: ours,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._shared = shared
         self._local = local
+        self._later = later
         self._clock = clock
         self._away_until = 0.0
         self._problem = ""
+        self.where = f"{shared.where}, {local.where} while that is away"
 
     def problem(self) -> str:
         """It asks the shared store, and lets it make up for what it has missed."""
         try:
-            self._made_up()
-            return self._shared.problem()
+            refused = self._made_up()
+            return self._shared.problem() or refused
         except (ConfigError, EndpointError) as error:
             return str(error)
 
@@ -96,6 +104,12 @@ class MirroredStore:
         self._made_up()
         self._shared.remove(*keys)
 
+    def drop(self, patterns: Sequence[str], holds: Holds) -> int:
+        """Raises `EndpointError` while the shared store is away: here it is done, and what that misses of it, too."""
+        dropped = self._local.drop(patterns, holds)
+        self._made_up()
+        return dropped + self._shared.drop(patterns, holds)
+
     def close(self) -> None:
         self._shared.close()
         self._local.close()
@@ -113,21 +127,23 @@ class MirroredStore:
         try:
             self._made_up()
             ask()
+        except UsageError as error:  # another program has taken this key: the local store serves
+            self._problem = str(error)
+            return False
         except (ConfigError, EndpointError) as error:
             self._problem, self._away_until = str(error), self._clock() + RETRY_AFTER_S
             return False
         self._problem = ""
         return True
 
-    def _made_up(self) -> None:
-        def write(key: str, value: str, ttl_s: int, most: int | None) -> None:
-            try:
-                if most is None:
-                    self._shared.put(key, value, ttl_s)
-                else:  # it may have come before the connection broke
-                    self._shared.append(key, [value], ttl_s, most, again=True)
-            except UsageError:
-                return  # another program has taken the key; this one would be refused again and again
+    def _made_up(self) -> str:
+        """Let the shared store make up for what it has missed. Returns what it refuses, in words: another program has
+        taken a key, which gets the rest when it is free."""
 
-        if self._local.has_missed():
-            self._local.make_up(write)
+        def write(key: str, value: str, ttl_s: int, most: int | None) -> None:
+            if most is None:
+                self._shared.update(key, lambda there: self._later(key, there, value), ttl_s)
+            else:  # it may have come before the connection broke
+                self._shared.append(key, [value], ttl_s, most, again=True)
+
+        return self._local.make_up(write) if self._local.has_missed() else ""

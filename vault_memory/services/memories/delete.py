@@ -15,17 +15,20 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
+from vault_memory.adapters.files import ReadCache
 from vault_memory.adapters.history import ASSISTANT, Author, Draft, FileChange
 from vault_memory.adapters.state import StateFile
-from vault_memory.core import layout, trailers
+from vault_memory.core import layout, memories, trailers
 from vault_memory.core.memories import Memory
-from vault_memory.core.text import tokens
+from vault_memory.core.profile import Row
+from vault_memory.core.text import comparable, tokens
 from vault_memory.core.trailers import Trailers
 from vault_memory.errors import NotFound, UsageError, VaultMemoryError
 from vault_memory.services.memories.accesses import forget_accesses
 from vault_memory.services.memories.files import MemoryFile, list_memories, memory_files, read_memory
-from vault_memory.services.memories.receipt import Receipt, receipt, seen_before
+from vault_memory.services.memories.receipt import Deleted, Receipt, receipt, seen_before
 from vault_memory.services.notes import drop_summary
+from vault_memory.services.profiles import ProfileFiles, Unlearned, unlearned
 from vault_memory.services.vault import Vault
 from vault_memory.services.write import Plan, refuse_uncommitted, write
 
@@ -41,11 +44,15 @@ MAX_WAITING = 5
 
 @dataclass(frozen=True)
 class Deletion:
-    """What would be deleted, and the code that does it until `expires_at`."""
+    """What would be deleted, and the code that does it until `expires_at`. `values` are those of the profile that were
+    learned from the same sentences and go with them (`timezone = America/New_York`), `stays` says which stay, and
+    why."""
 
     code: str
     expires_at: datetime
     memories: tuple[Memory, ...]
+    values: tuple[str, ...] = ()
+    stays: tuple[str, ...] = ()
 
     @property
     def previewed(self) -> tuple[Memory, ...]:
@@ -84,32 +91,44 @@ def prepare_deletion(
     now = vault.now()
     expires_at = now + CODE_LIVES
     chosen = {file.source: hashlib.sha256(file.stored).hexdigest() for file in found}
-    waiting = {"expires_at": expires_at.isoformat(), "chosen": chosen, "wrong": 0}
+    goes = _unlearned(ProfileFiles.read(vault, user_id, now), [file.memory for file in found])
+    waiting = {"expires_at": expires_at.isoformat(), "chosen": chosen, "values": [*goes.values], "wrong": 0}
     _state(vault, user_id).update(lambda stored: {**_newest(_unexpired(stored, now)), code: waiting})
-    return Deletion(code, expires_at, tuple(file.memory for file in found))
+    return Deletion(code, expires_at, tuple(file.memory for file in found), goes.values, goes.stays)
 
 
 def delete_memories(vault: Vault, user_id: str, code: str, *, author: Author = ASSISTANT) -> Receipt:
-    """Delete what was chosen when the code was made, in one commit; the receipt says what is verified to be gone. The
-    code is used up, whatever happens. Raises `UsageError` for a code that is wrong, expired, used or another user's,
-    or that chose a note which has changed; `HistoryError` for a note that is in no commit, from which it could not be
-    brought back."""
+    """Delete what was chosen when the code was made, in one commit, after one for each value of the profile that goes
+    along; the receipt says what is verified to be gone. The code is used up, whatever happens. Raises `UsageError` for
+    a code that is wrong, expired, used or another user's, or that chose a note which has changed; `HistoryError` for a
+    note that is in no commit, from which it could not be brought back."""
     vault.known_user(layout.check_user_id(user_id))
-    chosen = _taken(vault, user_id, code)
+    taken = _taken(vault, user_id, code)
+    chosen: dict[str, str] = taken["chosen"]
     folder = layout.user_dir(user_id)
+    cache = ReadCache()
 
-    def decide() -> Plan[tuple[MemoryFile, ...]]:
+    def decide() -> Plan[Deleted]:
         found = tuple(file for source in chosen if (file := read_memory(vault, user_id, source)) is not None)
         if {file.source: hashlib.sha256(file.stored).hexdigest() for file in found} != chosen:
             raise UsageError("a chosen memory has changed or moved since: choose again what to delete")
         for file in found:
             refuse_uncommitted(vault, folder / file.source, file.stored)
-        return Plan(found, [_draft(user_id, found, author)])
+        state = ProfileFiles.read(vault, user_id, vault.now(), cache.read)
+        goes = _unlearned(state, [file.memory for file in found], taken.get("values", ()))
+        changes, evidence = state.merge(goes.signals)
+        drafts = state.drafts(changes, author, "", found[0].memory.id) if changes else []
+        drafts.append(_draft(user_id, found, author))
+        if evidence or goes.dismissed:
+            added = state.with_evidence([*evidence, *goes.dismissed], "")
+            drafts[0] = replace(drafts[0], changes=(*drafts[0].changes, added))
+        return Plan(Deleted(found, tuple(changes), goes.stays, len(drafts)), drafts)
 
     traces = seen_before(vault, user_id, chosen)
-    written = write(vault, user_id, [folder / source for source in chosen], decide)
+    edited = [folder / source for source in (*chosen, layout.PROFILE, layout.FEEDBACK)]
+    written = write(vault, user_id, edited, decide, cache=cache)
     with suppress(VaultMemoryError):  # the notes are gone all the same; the receipt says what is left
-        forget_accesses(vault, user_id, [file.memory.id for file in written.result])
+        forget_accesses(vault, user_id, [file.memory.id for file in written.result.files])
         drop_deletions(vault, user_id, chosen)
     with suppress(VaultMemoryError):
         drop_summary(vault, user_id)
@@ -118,8 +137,22 @@ def delete_memories(vault: Vault, user_id: str, code: str, *, author: Author = A
     return receipt(vault, user_id, written, traces, is_waiting=lambda source: is_chosen(vault, user_id, source))
 
 
-def _taken(vault: Vault, user_id: str, code: str) -> dict[str, str]:
-    """What waits for a code, which waits no longer: source → hash of the note. Raises `UsageError` if nothing does."""
+def _unlearned(state: ProfileFiles, gone: Sequence[Memory], shown: Sequence[str] | None = None) -> Unlearned:
+    """What goes from the profile with memories that a turn has left behind: what only their sentences are evidence of,
+    and, of that, what was `shown` before (None: all)."""
+    told = [(each.source, comparable(each.content)) for each in gone if memories.is_of_conversation(each)]
+
+    def is_forgotten(row: Row) -> bool:
+        said = comparable(row.quote)
+        return bool(said) and any(said == words or (row.source == source and said in words) for source, words in told)
+
+    goes = unlearned(state, is_forgotten) if told else Unlearned()
+    return goes if shown is None else goes.only(shown)
+
+
+def _taken(vault: Vault, user_id: str, code: str) -> dict[str, Any]:
+    """What waits for a code, which waits no longer: `chosen`, source → hash of the note, and the `values`
+    that go along. Raises `UsageError` if nothing does."""
     taken: dict[str, Any] = {}
 
     def without(stored: dict[str, Any]) -> Mapping[str, Any]:
@@ -136,8 +169,7 @@ def _taken(vault: Vault, user_id: str, code: str) -> dict[str, str]:
             "no deletion waits for this code: it is wrong, was used, or is older than five minutes; choose again what "
             f"to delete ({MAX_WRONG_CODES} wrong codes end every deletion that waits)"
         )
-    chosen: dict[str, str] = taken["chosen"]
-    return chosen
+    return taken
 
 
 def drop_deletions(vault: Vault, user_id: str, sources: Collection[str] | None = None) -> None:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         profile_timezone,
     )
     from vault_memory.services.profiles.suggestions import accept_suggestion, dismiss_suggestion, list_suggestions
+    from vault_memory.services.profiles.unlearned import Unlearned, unlearned, value_in_words
     from vault_memory.services.profiles.user_profile import (
         NO_PROFILE,
         UserProfile,
@@ -40,6 +41,7 @@ __all__ = [
     "NO_PROFILE",
     "LaterChanges",
     "ProfileFiles",
+    "Unlearned",
     "UserProfile",
     "accept_suggestion",
     "blame",
@@ -58,8 +60,10 @@ __all__ = [
     "restore_preference",
     "set_preference",
     "undo",
+    "unlearned",
     "unset_preference",
     "user_profile",
+    "value_in_words",
 ]
 
 __getattr__ = lazy_exports(
@@ -68,6 +72,7 @@ __getattr__ = lazy_exports(
         "NO_PROFILE": "user_profile",
         "LaterChanges": "profile_files",
         "ProfileFiles": "profile_files",
+        "Unlearned": "unlearned",
         "UserProfile": "user_profile",
         "accept_suggestion": "suggestions",
         "blame": "preferences",
@@ -86,7 +91,9 @@ __getattr__ = lazy_exports(
         "restore_preference": "preferences",
         "set_preference": "preferences",
         "undo": "preferences",
+        "unlearned": "unlearned",
         "unset_preference": "preferences",
         "user_profile": "user_profile",
+        "value_in_words": "unlearned",
     },
 )
