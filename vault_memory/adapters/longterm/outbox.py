@@ -118,6 +118,15 @@ class Outbox:
             with self._db.writing() as db:
                 db.execute("UPDATE OR REPLACE waiting SET user_id = ? WHERE user_id = ?", (new, old))
 
+    def discard(self, user_id: str, names: Sequence[tuple[str, str]]) -> None:
+        """Take out what waits of a user's turns, each named by its conversation and `created_at`."""
+        if self._db.path.exists():
+            with self._db.writing() as db:
+                db.executemany(
+                    "DELETE FROM waiting WHERE user_id = ? AND conversation_id = ? AND created_at = ?",
+                    [(user_id, *name_of({"conversation_id": said_in, "created_at": at})) for said_in, at in names],
+                )
+
     def counts(self) -> WaitingCounts:
         """What waits; nothing is made where there is no outbox."""
         if not self._db.path.exists():

@@ -203,6 +203,16 @@ class Categories:
                 found.append((word.start, word.end, names, frozenset(sense.category for sense in meant)))
         return found
 
+    def spellings_of(self, text: str) -> tuple[str, ...]:
+        """Everything that the one thing is called that a text names, in all languages; nothing for a text that says
+        more, or a word that may be several things."""
+        said = fold(text).strip()
+        for word in self._vocabulary.read(said):
+            numbers = {sense.member for sense in word.senses if sense.role == "member"}
+            if (word.start, word.end) == (0, len(said)) and len(numbers) == 1:
+                return self._members[numbers.pop()]
+        return ()
+
     def meanings(self, text: str) -> Meanings:
         senses = [sense for found in self._vocabulary.read(text) for sense in found.senses]
         of_role = {role: {s.category for s in senses if s.role == role} for role in ("member", "name", "asked")}
