@@ -47,7 +47,7 @@ _COMMANDS: dict[str, tuple[str, str]] = {
     "reindex": ("recall", "Rebuild the search index from the files."),
     "embedding": ("embedding", "Choose the model behind search by meaning."),
     "pref": ("pref", "Show, set and restore preferences."),
-    "undo": ("pref", "Undo the last preference that was learned."),
+    "undo": ("pref", "Undo the last thing that was learned."),
     "forget": ("notes.forgetting", "Forget what you name, wherever it stands."),
     "history": ("history", "Show who changed which preference, when and why."),
     "log": ("history", "Show the commits on any file, or on the whole vault."),
