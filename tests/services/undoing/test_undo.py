@@ -8,6 +8,7 @@ import pytest
 
 from tests.conftest import Clock
 from vault_memory.errors import NotFound
+from vault_memory.services.forgetting import forget, prepare_forgetting
 from vault_memory.services.indexing import reconcile
 from vault_memory.services.memories import list_memories, reinforce
 from vault_memory.services.profiles import list_preferences, set_preference, unset_preference
@@ -59,6 +60,20 @@ def test_a_memory_that_was_forgotten_comes_back(vault: Vault) -> None:
     assert contents(vault) == []
     undo(vault, "alice")
     assert contents(vault) == ["我喜歡芒果"]
+
+
+def test_what_was_forgotten_is_not_brought_back(vault: Vault) -> None:
+    """B6, E8: neither a memory that a turn forgot, nor a value that it removed."""
+    set_preference(vault, "alice", "tools", "Docker")
+    record_turn(vault, "alice", "我不再用 Docker 了")
+    record_turn(vault, "alice", "我喜歡芒果")
+    record_turn(vault, "alice", "把我喜歡芒果的事忘了")
+    for text in ("芒果", "Docker"):
+        code = prepare_forgetting(vault, "alice", text=text).code
+        forget(vault, "alice", code, text=text)
+    with pytest.raises(NotFound, match="left to undo"):
+        undo(vault, "alice")
+    assert values(vault) == set() and contents(vault) == []
 
 
 def test_counts_keep_nothing_from_being_undone_and_the_persons_words_do(vault: Vault) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from heapq import merge
 from typing import Literal
@@ -20,18 +20,24 @@ MAX_LOOKED_AT = 1_000
 """So many of the newest commits on memories are looked at; of those on preferences as many."""
 
 
+State = Literal["learned", "undone", "changed"]
+"""What became of a change."""
+
+
 @dataclass(frozen=True)
 class Step:
     """One change of the assistant's: its commit, when it was said, what was done, in which words and on which line of
-    the record; `learned` while it can be taken back, else `undone`, or `changed` by the person since."""
+    the record; `learned` while it can be taken back, else `undone`, or `changed` by the person since. What
+    `brings_back` words when it is taken back is over once the person has had something forgotten: it may be that."""
 
     commit: str
     at: datetime
     did: str
     reason: str
     source: str
-    state: Literal["learned", "undone", "changed"]
+    state: State
     of: PreferenceChange | LogEntry
+    brings_back: bool
 
 
 def steps(vault: Vault, user_id: str) -> Iterator[Step]:
@@ -39,7 +45,10 @@ def steps(vault: Vault, user_id: str) -> Iterator[Step]:
     vault.known_user(user_id)
     # Of one turn what it did to memories was committed last.
     of_both = (_of_memories(vault, user_id), _of_preferences(vault, user_id))
-    yield from merge(*of_both, key=lambda step: step.at, reverse=True)
+    forgotten_at = _forgotten_at(vault, user_id)
+    for step in merge(*of_both, key=lambda step: step.at, reverse=True):
+        is_over = step.brings_back and forgotten_at is not None and step.at <= forgotten_at
+        yield replace(step, state="changed") if is_over and step.state == "learned" else step
 
 
 def undo(vault: Vault, user_id: str) -> str:
@@ -75,13 +84,20 @@ def _of_preferences(vault: Vault, user_id: str) -> Iterator[Step]:
         change = each.change
         values = f"{change.old or '—'} → {change.new or '—'}"
         did = f"{change.key}: {values}" if change.op not in ("strengthen", "weaken") else f"{change.op} {change.key}"
-        yield Step(change.commit, change.at, did, change.reason, change.source, each.state, change)
+        yield Step(change.commit, change.at, did, change.reason, change.source, each.state, change, bool(change.old))
 
 
 def _of_memories(vault: Vault, user_id: str) -> Iterator[Step]:
     for entry, is_undone in memory_commits(vault, user_id, MAX_LOOKED_AT):
-        state: Literal["learned", "undone", "changed"] = "undone"
+        state: State = "undone"
         if not is_undone:
             state = "learned" if reversal(vault, user_id, entry.commit) else "changed"
         source = entry.trailers.get(KEYS["source"], "")
-        yield Step(entry.commit, entry.time, summary(user_id, entry), entry.reason, source, state, entry)
+        did = summary(user_id, entry)
+        yield Step(entry.commit, entry.time, did, entry.reason, source, state, entry, not did.startswith("add "))
+
+
+def _forgotten_at(vault: Vault, user_id: str) -> datetime | None:
+    """When the person last had something forgotten."""
+    entries = vault.history.log([layout.user_dir(user_id)], limit=1, trailers={KEYS["op"]: "forget"})
+    return entries[0].time if entries else None
