@@ -164,7 +164,9 @@ def store_conversation(
 ) -> None:
     """Keep a turn: in the record, from which all else follows, as the last one of its conversation, and for the
     long-term store. The design's name for `record_turn`, which also says what became of it."""
-    turns.record_turn(vault, user_id, user_msg, assistant_msg, conversation_id=conversation_id, reflection=reflection)
+    turns.record_turn(
+        vault, user_id, user_msg, assistant_msg, conversation_id=conversation_id, reflection=reflection, is_whole=True
+    )
 
 
 @_vault_optional

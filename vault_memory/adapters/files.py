@@ -392,7 +392,7 @@ def lock(
     def wait_for(file: Path) -> int:
         while (held := _try_lock(file, below, within, make=make)) is None:
             if time.monotonic() >= give_up:
-                raise Busy(f"{path} has been held by another process for {timeout_s:g} s: try again")
+                raise Busy(f"{path} has been held by another process for {timeout_s:.2g} s: try again")
             time.sleep(_LOCK_POLL_S)
         return held
 

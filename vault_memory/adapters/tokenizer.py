@@ -57,6 +57,15 @@ def pack_token_record(
     return {**tokens, "encoding": encoding if loaded else UTF8}
 
 
+def is_encoding(name: str) -> bool:
+    """Whether an encoding can be had by that name, or tiktoken is not here to say so. Nothing is fetched."""
+    if name in (UTF8, DEFAULT_ENCODING) or importlib.util.find_spec("tiktoken") is None:
+        return True
+    import tiktoken
+
+    return name in tiktoken.list_encoding_names()
+
+
 def text_of_tokens(tokens: Sequence[int], encoding: str) -> str:
     """The text of the tokens that an encoding has made. Raises `UsageError` where the encoding cannot be had, or did
     not make them."""

@@ -7,7 +7,7 @@ What waits for its code is a small file of the state for each user.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -34,17 +34,18 @@ class Codes:
         self._state = StateFile(vault.root, f"{folder}/{layout.check_user_id(user_id)}")
         self._act, self._verb = act, verb
 
-    def offer(self, chosen: Mapping[str, str]) -> tuple[str, datetime]:
-        """A code for what is chosen, and until when it counts."""
+    def offer(self, chosen: Mapping[str, str], also: Sequence[str] = ()) -> tuple[str, datetime]:
+        """A code for what is chosen, and until when it counts. What goes along (`also`) is named, too."""
         code = "".join(secrets.choice(_ALPHABET) for _ in range(CODE_CHARS))
         now = self._now()
         expires_at = now + CODE_LIVES
-        waiting = {"expires_at": expires_at.isoformat(), "chosen": dict(chosen), "wrong": 0}
+        waiting = {"expires_at": expires_at.isoformat(), "chosen": dict(chosen), "also": [*also], "wrong": 0}
         self._state.update(lambda stored: {**_newest(_unexpired(stored, now)), code: waiting})
         return code, expires_at
 
-    def take(self, code: str) -> dict[str, str]:
-        """What waits for a code, and waits no longer. Raises `UsageError` if nothing does."""
+    def take(self, code: str) -> tuple[dict[str, str], tuple[str, ...]]:
+        """What waits for a code, and waits no longer: what was chosen, and what goes along. Raises `UsageError` if
+        nothing does."""
         taken: dict[str, Any] = {}
 
         def without(stored: dict[str, Any]) -> Mapping[str, Any]:
@@ -61,8 +62,7 @@ class Codes:
                 f"no {self._act} waits for this code: it is wrong, was used, or is older than five minutes; choose "
                 f"again what to {self._verb} ({MAX_WRONG_CODES} wrong codes end every {self._act} that waits)"
             )
-        chosen: dict[str, str] = taken["chosen"]
-        return chosen
+        return taken["chosen"], tuple(map(str, taken.get("also", ())))
 
     def drop(self, names: Collection[str] | None = None) -> None:
         """End what waits and chose one of these names (None: all), and forget what is over: names may say what they

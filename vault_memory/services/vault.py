@@ -45,6 +45,7 @@ if TYPE_CHECKING:
 ENV_VAULT = "VAULT_MEMORY_VAULT"
 ENV_REDIS = "REDIS_URL"
 ENV_DATABASE = "SUPABASE_DB_URL"
+NO_DATABASE = f"longterm.enabled is true, but there is no address: set {ENV_DATABASE} or longterm.url"
 """They may hold a password, and so are no settings."""
 MAX_OPEN_INDEXES = 64
 LOCK_TIMEOUT_S = 30.0
@@ -217,15 +218,19 @@ class Vault:
 
         return Outbox(self.root)
 
+    @property
+    def database_url(self) -> str:
+        """Where the long-term store is, by SUPABASE_DB_URL, else by the settings; "" for none."""
+        return self.environ.get(ENV_DATABASE) or self.config.longterm_url
+
     def long_term(self) -> PostgresStore:
         """The long-term store at SUPABASE_DB_URL, or else where the settings say; it is to be closed. Raises
         `ConfigError`."""
         from vault_memory.adapters.longterm import PostgresStore
 
-        url = self.environ.get(ENV_DATABASE) or self.config.longterm_url
-        if not url:
-            raise ConfigError(f"longterm.enabled is true, but there is no address: set {ENV_DATABASE} or longterm.url")
-        return PostgresStore(url)
+        if not self.database_url:
+            raise ConfigError(NO_DATABASE)
+        return PostgresStore(self.database_url)
 
     def chat_model(self, temperature: float = 0.0) -> ChatModel | None:
         """The language model of `[llm]`, which is asked at that temperature; None while it is off."""

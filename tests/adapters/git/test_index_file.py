@@ -13,7 +13,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from vault_memory.adapters.git.index_file import CONFLICT, DamagedIndex, GitIndexFile, IndexEntry, UnknownIndex
+from vault_memory.adapters.git.index_file import (
+    CONFLICT,
+    DamagedIndex,
+    GitIndexFile,
+    IndexEntry,
+    UnknownIndex,
+    index_checksum,
+)
 
 pytestmark = pytest.mark.slow
 
@@ -110,7 +117,7 @@ def assert_patched_as_by_git(
         {path.encode(): IndexEntry(0o100644, BLOBS[content]) if content else None for path, content in changes.items()},
         {name.encode(): (tree_id(folder, head, name), tree_id(folder, after, name)) for name in above},
     )
-    index.write_bytes(b"".join(pieces))
+    index.write_bytes(b"".join([*pieces, index_checksum(pieces)]))
     assert (git(folder, "ls-files", "--stage", "-z"), git(folder, "write-tree")) == wanted
     assert git(folder, "fsck", "--strict", "--no-dangling", "--cache", "--no-reflogs") == ""
     differs = git(folder, "-c", "core.quotePath=false", "diff-index", "--cached", "--name-only", after, "--").split()
@@ -136,7 +143,7 @@ def test_a_name_inside_an_id_is_no_entry(folder: Path) -> None:
     index = GitIndexFile((folder / ".git" / "index").read_bytes())
     assert index.blob(b"a") is None and index.blob(b"f0001") is None and index.blob(b"f00019") is not None
     pieces = index.patched({b"f00019x": IndexEntry(0o100644, BLOBS[b"1"]), b"a": IndexEntry(0o100644, BLOBS[b"1"])}, {})
-    (folder / ".git" / "index").write_bytes(b"".join(pieces))
+    (folder / ".git" / "index").write_bytes(b"".join([*pieces, index_checksum(pieces)]))
     names = git(folder, "ls-files").split()
     assert names == sorted(names) and len(names) == 2002
 
@@ -159,7 +166,7 @@ def use(data: bytes) -> bool:
         for name in (b"a", b"b/TREE", b"no"):
             index.blob(name), index.is_left_out(name)
         entries = {b"b/c": IndexEntry(0o100644, BLOBS[b"2"]), b"b/d": IndexEntry(0o100644, BLOBS[b"2"]), b"a": None}
-        b"".join(index.patched(entries, {b"": ("0" * 40, "1" * 40), b"b": ("0" * 40, "1" * 40)}))
+        index_checksum(index.patched(entries, {b"": ("0" * 40, "1" * 40), b"b": ("0" * 40, "1" * 40)}))
         return True
     return False
 

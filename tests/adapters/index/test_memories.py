@@ -102,6 +102,9 @@ def test_what_is_known_of_each(index: SqliteIndex) -> None:
     assert over(index, 0, 2, 9) == over(index, DAY, 1, 9) == (0, [])
     assert [row.memory_id for row in index.latest_memories(0, 9)] == ["A", "B"]
     assert [text.source for text in index.memory_texts(0)] == ["memories/a.md", "memories/b.md"]
+    changed = index.changed_memories(0, 9)
+    assert sorted(source for source, _ in changed) == [row.source for row in sorted(index.memories())]
+    assert index.changed_memories(changed[-1][1], 9) == [] and len(index.changed_memories(0, 1)) == 1
     (words,) = index.memory_texts(DAY)
     assert (words.type, words.is_whole) == ("fact", True) and words.text.startswith("a\n")
     put(index, a="id: E")

@@ -64,6 +64,14 @@ def test_what_was_refused_comes_last_and_once_a_round(outbox: Outbox) -> None:
     assert outbox.counts() == WaitingCounts(4, "2026-01-30T01:12:00+00:00", 2, (("no", 2),))
 
 
+def test_the_next_batch_is_taken_beside_one_that_is_being_sent(outbox: Outbox) -> None:
+    outbox.put([turn(number) for number in range(5)])
+    sent = [each.number for each in outbox.take(2, 1.0)]
+    assert [each.turn["conversation_id"] for each in outbox.take(2, 1.0, sent)] == ["c2", "c3"]
+    outbox.put([turn(0, words="more")])  # of a turn that is being sent: it waits for its new words
+    assert [each.turn["conversation_id"] for each in outbox.take(9, 1.0, sent)] == ["c2", "c3", "c4", "c0"]
+
+
 def test_a_batch_of_long_turns_is_a_small_one(outbox: Outbox) -> None:
     outbox.put([turn(number, words="x" * size) for number, size in enumerate((BATCH_CHARS, 9, 9, BATCH_CHARS, 9))])
     assert ids(outbox) == ["c0"]

@@ -54,6 +54,14 @@ def test_what_is_named_is_told_in_the_persons_words(said: str, words: str, is_su
         "刪除我們的 Kafka topic",
         "Delete the coffee branch",
         "Forget I asked",
+        "delete that file",
+        "刪掉這個函式",
+        "remove the MongoDB dependency",
+        "Delete everything about auth from the README",
+        "把關於登入的段落刪掉",
+        "Forget that last message please",
+        "剛剛那句當我沒說",
+        "pretend you are a pirate",
     ],
 )
 def test_a_change_of_subject_and_a_task_are_no_requests(said: str) -> None:
@@ -100,6 +108,12 @@ def test_reading_takes_its_time() -> None:
         ("I like coffee cake", "forget that I like coffee"),
         ("I work at the Ford Foundation", "forget that I work at Ford"),
         ("I play ice hockey", "forget that I play ice"),
+        ("我住新北投", "忘掉我住新北"),
+        ("我住新北投公園旁", "忘掉我住新北"),
+        ("我住南京西路", "忘掉我住南京"),
+        ("我住台中港", "忘掉我住台中"),
+        ("我叫小明輝", "忘掉我叫小明"),
+        ("我常去新北投", "刪掉關於新北的記憶"),
     ],
 )
 def test_a_thing_whose_name_begins_with_another_is_not_that(memory: str, said: str) -> None:
@@ -112,6 +126,11 @@ def test_a_thing_whose_name_begins_with_another_is_not_that(memory: str, said: s
         ("我超愛黑咖啡", "忘了我喜歡咖啡"),
         ("I love black coffee in the morning", "forget that I like coffee"),
         ("We decided to use Redis for caching", "forget that we decided to use Redis"),
+        ("我們決定用 MongoDB 存訂單", "把我們選了 MongoDB 的事刪掉"),
+        ("我住台南安平", "忘掉我住台南"),
+        ("我住新北市板橋區", "忘掉我住新北"),
+        ("我住在新北投", "忘掉我住新北投"),
+        ("我住高雄三年了", "忘掉我住高雄"),
     ],
 )
 def test_a_sort_of_a_thing_is_that(memory: str, said: str) -> None:
@@ -145,3 +164,32 @@ def test_what_is_to_be_forgotten_is_not_kept(said: str) -> None:
 def test_a_thing_of_the_person_is_enough(memory: str, said: str) -> None:
     assert goes(memory, said)
     assert not goes("I like the old plan", "Forget everything about the old plan, we start again")
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Forget everything about me",
+        "Delete everything you know about me",
+        "忘掉關於我的一切",
+    ],
+)
+def test_everything_is_understood_and_deletes_nothing(said: str) -> None:
+    (asked,) = to_forget(said)
+    assert asked.is_everything and not asked.means("I know that you told me about me") and not asked.means("我喜歡我")
+
+
+@pytest.mark.parametrize(
+    ("said", "words"),
+    [
+        ("我喜歡爬山那件事就當我沒說過", "我喜歡爬山"),
+        ("我愛爬山這事，就當我沒說過吧", "我愛爬山"),
+        ("Pretend I never mentioned the cello", "cello"),
+        ("Delete everything about Finnish you remember", "Finnish"),
+        ("forget the thing about my knee", "knee"),
+        ("I take back what I said about durian", "durian"),
+        ("Forget that my name is Anna", "my name is Anna"),
+    ],
+)
+def test_what_is_taken_back_or_named_otherwise_is_a_request(said: str, words: str) -> None:
+    assert [(asked.words, asked.is_sure) for asked in to_forget(said)] == [(words, True)]

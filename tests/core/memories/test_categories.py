@@ -305,3 +305,18 @@ def test_own_asks_for_no_thing() -> None:
     asked = categories.expand("Which pet do I own?")
     assert "own" not in asked.content
     assert asked.score(0.0, "We adopted a beagle") > asked.score(0.2, "I own the rota this quarter")
+
+
+def test_a_name_that_a_longer_word_begins_with_is_not_that() -> None:
+    """E10: 運動中心 is a place, and 飲料店 a shop."""
+    asked = categories.expand("我喜歡什麼運動")
+    assert asked.score(0.9, "我喜歡去運動中心") < asked.score(0.0, "我喜歡打羽球")
+    assert asked.fit("我每天運動") > asked.fit("我喜歡去運動中心") == 0
+
+
+def test_what_is_in_no_list_may_be_of_any_category() -> None:
+    asked = categories.expand("我喜歡什麼蔬菜")
+    assert asked.may_hold("我喜歡莴笋") and asked.may_hold("I like Zorbo")
+    for known in ("我喜歡咖啡", "我喜歡去運動中心", "我喜歡音樂", "我姊姊喜歡莴笋"):
+        assert not asked.may_hold(known), known
+    assert not categories.expand("我喜歡莴笋嗎").may_hold("I like Zorbo")

@@ -46,7 +46,10 @@ def test_a_graph_from_adding_to_drawing(cli: Cli) -> None:
     assert cli.run("graph", "path", *user, "alone", "Redis").returncode == 1
     assert cli.json("graph", "path", *user, "Redis", "redis") == {"path": [], "degraded": []}
     assert "-->|depends_on|" in cli("graph", "export", *user)
-    assert "digraph {" in cli("graph", "export", *user, "--format", "dot")
+    cli("graph", "add", *user, "AuthService", "--observation", "more of it")
+    told = cli.run("graph", "add", *user, "Unheard", "--observation", "x")
+    assert told.returncode == 2 and "say it by --type" in told.stderr
+    assert "digraph {" in cli("graph", *user, "--format", "dot") == cli("graph", "export", *user, "--format", "dot")
     assert (
         len(json.loads(cli("graph", "export", *user, "--format", "json", "--around", "AuthService"))["entities"]) == 2
     )

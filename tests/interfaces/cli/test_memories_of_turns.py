@@ -140,3 +140,65 @@ def test_a_liked_language_is_a_memory_and_no_order(cli: Cli) -> None:
     assert not profile.exists() or "pt" not in profile.read_text("utf-8")
     cli("turn", "--user", "alice", "--message", "Answer in Portuguese from now on")
     assert "Language: pt\n" in profile.read_text("utf-8")
+
+
+def test_what_the_profile_learned_from_a_sentence_goes_with_it(cli: Cli) -> None:
+    """B6, E8: the time zone that followed from a town goes with the town, is named, and comes back; what else is said,
+    or the person has set, stays, and the answer says so."""
+    profile = cli.folder / "memory/alice/USER.md"
+
+    def say(message: str) -> str:
+        return cli("turn", "--user", "alice", "--message", message)
+
+    say("I live in New York")
+    say("I use Docker every day")
+    assert "America/New_York" in profile.read_text("utf-8")
+    told = say("Forget that I live in New York")
+    assert "timezone -= America/New_York" in told and "forgotten fact: I live in New York" in told
+    assert "America/New_York" not in profile.read_text("utf-8") and "Docker" in profile.read_text("utf-8")
+    cli("undo", "--user", "alice")
+    assert "America/New_York" in profile.read_text("utf-8")
+
+    say("I live in Osaka")
+    say("My time zone is Asia/Tokyo")
+    told = say("forget that I live in Osaka")
+    assert "timezone = Asia/Tokyo stays" in told and "My time zone is Asia/Tokyo" in told
+    say("My name is Anna")
+    profile.write_text(profile.read_text("utf-8").replace("Asia/Tokyo", "Europe/Paris"), encoding="utf-8")
+    say("I live in Paris")
+    assert "you wrote it there yourself" in say("forget that I live in Paris")
+    assert "Europe/Paris" in profile.read_text("utf-8")
+
+
+def test_a_deleted_memory_takes_along_what_followed_from_it(cli: Cli) -> None:
+    """B6: the preview names the value, the receipt proves that it is gone, and its lines bring it back."""
+    cli("turn", "--user", "alice", "--message", "I live in Berlin")
+    chosen = cli.json("memory", "delete", "--user", "alice", "--query", "Berlin")
+    assert chosen["values"] == ["timezone = Europe/Berlin"] and chosen["stays"] == []
+    receipt = cli.json("memory", "delete", "--user", "alice", "--code", chosen["confirmCode"])
+    assert receipt["values"] == chosen["values"]
+    assert {"store": "profile", "absent": True, "says": "the values of USER.md"} in receipt["verified"]
+    for line in receipt["restore"]:
+        cli(*line.split()[1:])
+    values = {each["key"]: each["value"] for each in cli.json("pref", "list", "--user", "alice")}
+    assert values["timezone"] == "Europe/Berlin"
+    assert [each["content"] for each in cli.json("memory", "list", "--user", "alice")] == ["I live in Berlin"]
+
+
+def test_a_request_to_forget_is_always_answered(cli: Cli) -> None:
+    """E8: by what goes, or by what was looked for; a task is none."""
+
+    def turn(message: str) -> str:
+        return cli("turn", "--user", "alice", "--message", message)
+
+    turn("我們決定用 MongoDB 存訂單")
+    turn("我住新北投")
+    assert "nothing found to forget: 我住新北 (" in turn("忘掉我住新北")
+    assert "nothing found to forget: Finnish (" in turn("Delete everything about Finnish you remember")
+    assert "nothing found to forget: coffee (" in turn("Forget about coffee.")
+    assert "a sentence deletes no more than it names" in turn("Forget everything about me")
+    assert "forget" not in turn("remove the MongoDB dependency").replace("kept in", "")
+    assert "forgotten decision: 我們決定用 MongoDB 存訂單" in turn("把我們選了 MongoDB 的事刪掉")
+    turn("My name is Anna")
+    assert "display_name -= Anna" in turn("Forget that my name is Anna")
+    assert [each["content"] for each in cli.json("memory", "list", "--user", "alice")] == ["我住新北投"]

@@ -10,6 +10,7 @@ from obsidiantools.api import Vault as ObsidianVault
 
 from tests.vaults import write
 from vault_memory.errors import NotFound, UsageError
+from vault_memory.services.admin import doctor
 from vault_memory.services.graph import (
     add_observation,
     create_entity,
@@ -18,6 +19,7 @@ from vault_memory.services.graph import (
     find_path,
     get_entity,
     graph_of,
+    graph_problems,
     left_out,
     list_entities,
     neighbours,
@@ -94,7 +96,12 @@ def test_a_deleted_entity_stays_named_by_others(graph: Vault) -> None:
 def test_two_notes_of_one_name(graph: Vault) -> None:
     write(graph, "alice", "entities/redis.md", "---\ntype: technology\n---\n## Observations\n- mine\n")
     assert len(search_entities(graph, "alice", "redis")) == 2
-    assert "has the name 'redis' too" in graph_of(graph, "alice").problems["entities/redis.md"]
+    (told,) = left_out(graph, "alice")
+    assert "memory/alice: entities/Redis.md and entities/redis.md have one name, 'redis', which means the first" in told
+    assert [told.partition(": ")[2]] == [*get_entity(graph, "alice", "redis").problems]
+    assert graph_problems(graph, "alice") == [told] == search_entities(graph, "alice", "tea").degraded
+    (finding,) = (each for each in doctor(graph) if each.name == "entities")
+    assert not finding.ok and finding.message == told
     add_observation(graph, "alice", "Redis", "ours")
     assert "ours" in (folder(graph) / "Redis.md").read_text()
 

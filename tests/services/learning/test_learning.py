@@ -100,6 +100,7 @@ def test_the_persons_mastery_wins_until_new_evidence(vault: Vault, home: Home) -
 def test_what_may_not_be_kept(vault: Vault) -> None:
     done = update_user(vault, "alice", quiz(topic="math AKIAIOSFODNN7EXAMPLE"))
     assert "AKIA" not in (vault.root / "memory/alice/LEARNING.md").read_text() and done.redactions == {"api-key": 1}
+    assert done.degraded == ("a part of the event is left out: it is private (api-key)",)
     for secret in ("AKIAIOSFODNN7EXAMPLE", "我的电话号码是13812345678", "住址：台北市信義路五段七號", "我的血型"):
         before = learning_profile(vault, "alice")
         done = update_user(vault, "alice", quiz(topic=secret))
@@ -194,6 +195,11 @@ def test_sessions_are_in_redis_and_outlive_it(vault: Vault, tmp_path: Path) -> N
         assert not server.client.exists("sessions:alice") and server.client.exists("sessions:anna")
     finally:
         server.kill()
+
+
+def test_a_session_is_named_without_control_characters(vault: Vault) -> None:
+    with pytest.raises(UsageError, match="session_id holds a control character"):
+        update_session(vault, "alice", "s\0x", intent="quiz")
 
 
 def test_a_renamed_user_keeps_the_session(vault: Vault) -> None:

@@ -18,7 +18,8 @@ import pytest
 import vault_memory
 from tests.postgres_server import PostgresServer
 from vault_memory.errors import ConfigError, EndpointError, UsageError
-from vault_memory.services.admin import rename_user, status
+from vault_memory.services.admin import doctor, rename_user, status
+from vault_memory.services.admin.checks import CHECKS
 from vault_memory.services.daemon import heartbeat
 from vault_memory.services.longterm import (
     Flushed,
@@ -29,6 +30,7 @@ from vault_memory.services.longterm import (
     tables_ddl,
 )
 from vault_memory.services.longterm.waiting import round_state
+from vault_memory.services.memories import edit_memory, store_memory
 from vault_memory.services.turns import add_reply, learn_waiting, record_turn, save_conversation
 from vault_memory.services.vault import Vault, open_vault
 
@@ -108,6 +110,60 @@ def test_every_turn_arrives_as_the_mapping_says(opened: Opened, server: Postgres
     assert len(rows) == 3 and "Tunes" not in str(rows)
     assert server.sql("SELECT chat, asked, thought FROM thoughts") == [("c1", None, REFLECTION)]
     assert flush_long_term(vault) == Flushed(0, 0, 0)
+
+
+def test_typed_memories_are_rows_of_their_own(opened: Opened, server: PostgresServer) -> None:
+    """D4a: the table `memories` has typed memories, too; a note by hand is one; none is sent again unless it changes"""
+    vault = opened(server.url)
+    tea = store_memory(vault, "alice", "We chose Postgres for the shop", "decision", importance=0.6)
+    assert flush_long_term(vault) == Flushed(1, 0, 0) and flush_long_term(vault) == Flushed(0, 0, 0)
+    (row,) = server.sql("SELECT chat, who, asked, thought, tokens FROM thoughts")
+    said = {"summary": "We chose Postgres for the shop", "causes": [], "type": "decision"}
+    assert row[:4] == (str(tea), "alice", None, said) and told(server) == []
+    assert isinstance(row[4], dict) and row[4]["reflection"] and not row[4]["user"]
+    (vault.root / "memory/alice/memories/mine.md").write_text("my key is sk-ant-api03-" + "x" * 80 + " for tea")
+    edit_memory(vault, "alice", tea, memory_type="lesson")
+    assert flush_long_term(vault) == Flushed(2, 0, 0)
+    rows = dict(server.sql("SELECT chat, thought->>'type' || ' ' || (thought->>'summary') FROM thoughts"))
+    assert rows.keys() == {str(tea), "mine"} and str(rows[str(tea)]).startswith("lesson We")
+    assert "sk-ant" not in str(rows) and "for tea" in str(rows["mine"])
+    (vault.root / "memory/alice/memories/mine.md").unlink()
+    rename_user(vault, "alice", "alicia")
+    assert flush_long_term(vault) == Flushed(0, 0, 0)
+    assert note_since(vault, date(2126, 1, 1)) == 0 and flush_long_term(vault).refused == 1, "its row keeps the old id"
+    off = opened(server.url, MEMORY_TABLE_MAP='{"conversations": "talks"}')
+    store_memory(off, "bob", "We chose SQLite for the shelf", "decision")
+    flush_long_term(off)
+    assert server.sql("SELECT count(*) FROM thoughts WHERE who = 'bob'") == [(0,)]
+
+
+def test_a_turn_without_an_answer_is_sent_too(opened: Opened, server: PostgresServer) -> None:
+    """D1, D4: every text may be None; one whose answer may come waits an hour for it"""
+    vault = opened(server.url)
+    record = {"conversation_id": "c1", "user_id": "bob", "user_message": "hello"}
+    assert vault_memory.persist_long_term(vault, [record]) == 1
+    vault_memory.store_conversation(vault, "c2", "bob", "only I spoke", None, REFLECTION)
+    begun = record_turn(vault, "bob", "question", None, conversation_id="c3")
+    record_turn(vault, "bob", "nobody answers", None, conversation_id="c4")
+    assert flush_long_term(vault) == Flushed(1, 0, 2)
+    add_reply(vault, "bob", begun.source, "answer", 0)
+    assert flush_long_term(vault) == Flushed(1, 0, 1)
+    later = open_vault(vault.root, environ=vault.environ, now=lambda: vault.now() + timedelta(hours=2))
+    assert flush_long_term(later) == Flushed(1, 0, 0)
+    rows = [("c1", "hello", None), ("c2", "only I spoke", None), ("c3", "question", "answer")]
+    assert told(server, "chat, asked, assistant_mes") == [*rows, ("c4", "nobody answers", None)]
+
+
+def test_what_nobody_sends_is_told(opened: Opened) -> None:
+    vault = opened("")
+    assert any("there is no address: set SUPABASE_DB_URL" in line for line in status(vault).degraded)
+    wrong = opened("postgresql://nobody@127.0.0.1:1/none")
+    assert status(wrong).degraded == ()
+    record_turn(wrong, "alice", "hello", "hi")
+    assert any("1 turns wait: nobody sends them" in line for line in status(wrong).degraded)
+    for each in (vault, wrong):
+        (finding,) = doctor(each, checks=[check for check in CHECKS if check.name == "stores"])
+        assert not finding.ok and "long-term store" in finding.message
 
 
 def test_an_answer_that_goes_on_replaces_its_row(opened: Opened, server: PostgresServer) -> None:
@@ -210,14 +266,14 @@ def test_we_die_between_the_record_and_the_outbox(opened: Opened, server: Postgr
         "import os, signal\n"
         "from vault_memory.services.turns import record, record_turn\n"
         "from vault_memory.services.vault import open_vault\n"
-        "record.note_for_long_term = lambda *_: os.kill(os.getpid(), signal.SIGKILL)\n"
+        "record.note_for_long_term = lambda *_, **__: os.kill(os.getpid(), signal.SIGKILL)\n"
         f"vault = open_vault({str(vault.root)!r}, environ={dict(vault.environ)!r})\n"
         "record_turn(vault, 'alice', 'I like tea', 'ok', conversation_id='c1')"
     )
     assert subprocess.run([sys.executable, "-c", script]).returncode == -signal.SIGKILL
     assert vault.outbox.counts().waiting == 0
     learn_waiting(vault, "alice")
-    assert flush_long_term(vault).sent == 1 and told(server) == [("c1", "I like tea")]
+    assert flush_long_term(vault).sent == 2 and told(server) == [("c1", "I like tea")], "and what it left as a memory"
 
 
 def test_what_the_table_refuses_waits_and_holds_up_nothing(opened: Opened, server: PostgresServer) -> None:

@@ -12,6 +12,7 @@ from vault_memory.adapters import files
 from vault_memory.errors import UsageError
 from vault_memory.services.memories import remember, store_memory
 from vault_memory.services.retrieval import SearchQuery, recall, recall_memory, search
+from vault_memory.services.turns import record_turn
 from vault_memory.services.vault import Vault
 
 
@@ -139,3 +140,16 @@ def test_who_asks_for_a_kind_gets_the_thing(vault: Vault, said: str, asked: str)
         (folder / f"c{number}.md").write_text(f"{text}\n", encoding="utf-8")
     store_memory(vault, "alice", said, "preference")
     assert contents(recall(vault, "alice", asked))[0] == said
+
+
+def test_a_like_of_no_list_fills_a_free_place_behind_what_is_known(vault: Vault) -> None:
+    """E3, E10: never one of another category, never before one that is of the category, and uncounted."""
+    for said in ("我喜歡莴笋", "我喜歡高麗菜", "我喜歡咖啡", "我討厭沙瓦", "我喜歡去運動中心"):
+        record_turn(vault, "alice", said)
+    assert contents(recall(vault, "alice", "我喜歡什麼蔬菜")) == ["我喜歡高麗菜", "我喜歡莴笋"]
+    assert contents(recall(vault, "alice", "我喜歡什麼蔬菜", top_k=1)) == ["我喜歡高麗菜"]
+    assert contents(recall(vault, "alice", "我喜歡什麼蔬菜", memory_types=["fact"])) == []
+    uncounted = next(each for each in recall(vault, "alice", "我喜歡什麼蔬菜") if each.content == "我喜歡莴笋")
+    assert uncounted.access_count == 0 and sum(
+        part for name, part in uncounted.explain.items() if name != "search"
+    ) == pytest.approx(uncounted.score, abs=1e-3)

@@ -168,7 +168,7 @@ def test_redis_is_killed_and_no_word_is_lost(with_redis: Vault, server: RedisSer
     record_turn(with_redis, "alice", "one", "1", conversation_id="c1")
     server.kill()
     recorded = record_turn(with_redis, "alice", "two", "2", conversation_id="c1")
-    assert any("Redis at 127.0.0.1: it cannot be reached" in line for line in recorded.degraded)
+    assert any(f"Redis at 127.0.0.1:{server.port}: it cannot be reached" in line for line in recorded.degraded)
     assert any("cannot be reached" in line for line in status(with_redis).degraded)
     assert (vault_memory.load_recent_context(with_redis, "c1") or {})["user_msg"] == "two"
     server.start()
@@ -210,10 +210,57 @@ def test_status_and_doctor_say_where_the_store_is(vault: Vault, with_redis: Vaul
     """Issue: the stores are shown, with the reason when Redis is away, and without its password."""
     assert status(vault).stores == {"short-term": "embedded"}
     assert server.password not in str(status(with_redis))
-    assert status(with_redis).stores["short-term"].startswith("redis://") and _check(with_redis).ok
+    assert status(with_redis).stores["short-term"].startswith("Redis at 127.0.0.1:") and _check(with_redis).ok
     server.kill()
     found = _check(with_redis)
     assert not found.ok and "cannot be reached" in found.message and server.password not in str(found)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "redis://:SEC?kEEp@127.0.0.1:6379/0",
+        "redis://:SEC#kEEp@127.0.0.1:6379/0",
+        "redis://:SEC/kEEp@127.0.0.1:6379/0",
+        "redis:kEEp@127.0.0.1",
+        "kEEp",
+        "redis://127.0.0.1:1/kEEp",
+        "rediss://kEEp:kEEp@[::1/0",
+    ],
+)
+def test_of_an_address_that_cannot_be_read_nothing_is_shown(vault: Vault, url: str) -> None:
+    wrong = open_vault(vault.root, now=vault.now, environ={"REDIS_URL": url})
+    recorded = record_turn(wrong, "alice", "one", "1", conversation_id="c1")
+    assert recorded.degraded and "kEEp" not in f"{recorded} {status(wrong)} {_check(wrong)}"
+
+
+def test_a_key_that_another_program_has_taken_is_told_and_made_up_for(with_redis: Vault, server: RedisServer) -> None:
+    server.client.set("conversation:alice", "theirs")
+    for number in range(3):
+        recorded = record_turn(with_redis, "alice", f"turn {number}", "x", conversation_id="c1")
+        assert any("of another kind" in line for line in recorded.degraded)
+    again = open_vault(with_redis.root, now=with_redis.now, environ=with_redis.environ)
+    assert any("of another kind" in line for line in status(again).degraded) and not _check(again).ok
+    server.client.delete("conversation:alice")
+    record_turn(again, "alice", "turn 3", "x", conversation_id="c1")
+    kept = [json.loads(each)["user"] for each in server.client.lrange("conversation:alice", 0, -1)]
+    assert kept == [f"turn {number}" for number in range(4)] and status(again).degraded == ()
+    assert server.client.llen("pending:list") == 4
+
+
+def test_a_whole_turn_without_an_answer_is_kept(with_redis: Vault, server: RedisServer) -> None:
+    """D3: every text of a turn may be None."""
+    vault_memory.store_conversation(with_redis, "c1", "alice", "only I spoke", None, {"summary": "s", "causes": []})
+    record_turn(with_redis, "alice", "I am asked", None, conversation_id="c2")
+    assert (vault_memory.load_recent_context(with_redis, "c1") or {})["user_msg"] == "only I spoke"
+    assert vault_memory.load_recent_context(with_redis, "c2") is None, "its answer may come"
+    assert server.client.llen("conversation:alice") == server.client.llen("pending:list") == 1
+
+
+def test_a_name_that_is_no_encoding_is_told(vault: Vault) -> None:
+    wrong = open_vault(vault.root, now=vault.now, environ={"TOKENIZER_NAME": "nope"})
+    assert any("'nope' is none that tiktoken knows" in line for line in status(wrong).degraded)
+    assert not _check(wrong).ok and _check(vault).ok
 
 
 def _check(vault: Vault) -> Finding:

@@ -48,6 +48,16 @@ def test_the_driver_is_missed_when_the_config_names_another(vault: Vault) -> Non
     assert merge_driver_installed(vault.root)
 
 
+def test_two_entities_in_one_file_are_between_marks(three: list[Path]) -> None:
+    one, other = (f"---\nname: {name}\ntype: file\n---\n- of {name}\n" for name in ("a/b", "a-b"))
+    for file, text in zip(three, ("", one, other), strict=True):
+        file.write_text(text)
+    (line,) = merge_driver(*three, PurePosixPath("memory/alice/entities/a-b.md"))
+    assert "it is the file of two entities" in line
+    text = three[1].read_text()
+    assert text.startswith("<<<<<<< ") and f"{one}=======\n{other}>>>>>>> " in text
+
+
 def test_plain_git_merges_memories_by_property(one: Machine, two: Machine) -> None:
     """What both machines counted is added up; a title that both changed is left to the person, without marks."""
     note = "memory/alice/memories/2026-01/mem_1768000000000_ab12cd.md"

@@ -389,12 +389,54 @@ def test_what_a_sync_brings_has_its_offline_vectors(one: Machine, two: Machine) 
 def test_two_entities_with_one_file_stay_two(one: Machine, two: Machine) -> None:
     """B2: `a/b` of one machine and `a-b` of the other are written to `a-b.md` by both."""
     create_entity(one.vault, "alice", "a/b", "file", ["with a slash"])
+    create_relation(one.vault, "alice", "Tool", "a/b", "uses")
     create_entity(two.vault, "alice", "a-b", "file", ["with a dash"])
+    create_relation(two.vault, "alice", "Hammer", "a-b", "uses")
+    notes = [note for machine in (one, two, one) for note in machine.sync().notes]
+    assert any("two entities have this name of a file; one is in a-b 2.md now" in note for note in notes)
+    for machine in (one, two):
+        assert "name: a/b" in machine.read("memory/alice/entities/a-b 2.md")
+        assert status(machine.vault).degraded == ()
+        for user, used in (("Tool", "a/b"), ("Hammer", "a-b")):
+            (relation,) = get_entity(machine.vault, "alice", user).relations
+            assert (relation.to_name, relation.is_dangling) == (used, False)
+        for name, observation in (("a/b", "with a slash"), ("a-b", "with a dash")):
+            assert get_entity(machine.vault, "alice", name).entity.observations == (observation,)
+
+
+def test_two_notes_of_one_name_are_told(one: Machine, two: Machine) -> None:
+    """B2: two machines made an entity, with names of another case."""
+    create_entity(one.vault, "alice", "Kafka", "technology", ["fast"])
+    create_entity(two.vault, "alice", "kafka", "component", ["ours"])
+    one.sync()
+    assert any("entities/Kafka.md and entities/kafka.md have one name" in note for note in two.sync().notes)
+
+
+def test_a_relation_of_one_side_stays_in_its_section(one: Machine, two: Machine) -> None:
+    """B2: the other side begins a section behind it."""
+    create_entity(one.vault, "alice", "Hub", "component", ["first"])
+    create_relation(one.vault, "alice", "Hub", "Old", "uses")
+    one.sync()
+    two.sync()
+    create_relation(one.vault, "alice", "Hub", "New", "uses", "why")
+    hub = "memory/alice/entities/Hub.md"
+    two.write(hub, two.read(hub) + "\n## Notes of mine\n\n```\n# no heading\n```\n- a line\n")
     for machine in (one, two, one):
         machine.sync()
     for machine in (one, two):
-        for name, observation in (("a/b", "with a slash"), ("a-b", "with a dash")):
-            assert get_entity(machine.vault, "alice", name).entity.observations == (observation,)
+        kept = get_entity(machine.vault, "alice", "Hub").relations
+        assert [(each.to_name, each.is_mention) for each in kept] == [("Old", False), ("New", False)]
+        assert machine.read(hub).endswith("## Notes of mine\n\n```\n# no heading\n```\n- a line\n")
+
+
+def test_renamed_files_are_not_gone(one: Machine, two: Machine) -> None:
+    for number in range(30):
+        one.write(f"memory/alice/n{number}.md", f"note {number}\n")
+    one.sync()
+    for number in range(25):
+        (one.root / f"memory/alice/n{number}.md").rename(one.root / f"memory/alice/renamed {number}.md")
+    assert one.sync().sent and two.sync().received
+    assert two.read("memory/alice/renamed 3.md") == "note 3\n"
 
 
 def test_an_entity_that_both_made_is_one_with_the_older_id(one: Machine, two: Machine, clock: Clock) -> None:

@@ -158,6 +158,7 @@ def test_a_turn_waits_a_few_seconds_for_another_writer(begun: Vault) -> None:
         kept = record_turn(vault, "alice", "I prefer light mode", "Noted.")
         assert at_once < (time.monotonic() - began) / 2
         assert (kept.paused or "").startswith("nothing was learned from this turn yet") and not has_given_up.is_set()
+        assert "need not be said again" in (kept.paused or "") and "try again" not in (kept.paused or "")
         assert list(vault.unlearned("alice").glob("*.kept"))  # so it is not looked for in the history, which takes long
     patient.join()
     record_turn(vault, "alice", "thanks", "Noted.")

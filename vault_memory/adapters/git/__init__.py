@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         GitIndexFile,
         IndexEntry,
         UnknownIndex,
+        index_checksum,
     )
     from vault_memory.adapters.git.log import CommitLog, LogEntry, Moment, commit_time, log_records
     from vault_memory.adapters.git.objects import (
@@ -135,6 +136,7 @@ __all__ = [
     "growth",
     "ignored_files",
     "in_its_place",
+    "index_checksum",
     "is_content",
     "is_failed_filter",
     "is_on_this_machine",
@@ -208,6 +210,7 @@ __getattr__ = lazy_exports(
         "growth": "upkeep",
         "ignored_files": "rules",
         "in_its_place": "repository",
+        "index_checksum": "index_file",
         "is_content": "objects",
         "is_failed_filter": "repository",
         "is_on_this_machine": "remote",

@@ -13,7 +13,7 @@ import contextlib
 import hashlib
 import re
 import struct
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from vault_memory.adapters.files import FileStamp
@@ -265,6 +265,7 @@ class GitIndexFile:
         self, entries: Mapping[bytes, IndexEntry | None], folders: Mapping[bytes, tuple[str | None, str | None]]
     ) -> list[bytes | memoryview]:
         """The git index with these entries set, or taken out (None), in pieces: joining them would copy it once more.
+        Its `index_checksum` comes after them.
 
         `folders` gives, for every folder above a changed path ("" is the top), the tree that HEAD held there and the
         one it holds now (None: no such folder): with them git's cache of trees stays valid.
@@ -296,10 +297,15 @@ class GitIndexFile:
         for kind, body in self._extensions.items():
             new = _patched_tree(body, folders, grown) if kind == b"TREE" else body
             parts += [kind + len(new).to_bytes(4, "big"), new]
-        checksum = hashlib.sha1(usedforsecurity=False)
-        for part in parts:
-            checksum.update(part)
-        return [*parts, checksum.digest()]
+        return parts
+
+
+def index_checksum(pieces: Iterable[bytes | memoryview]) -> bytes:
+    """What ends a git index of these pieces."""
+    sha1 = hashlib.sha1(usedforsecurity=False)
+    for piece in pieces:
+        sha1.update(piece)
+    return sha1.digest()
 
 
 def _is_whole(data: bytes) -> bool:

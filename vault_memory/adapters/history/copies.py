@@ -15,13 +15,13 @@ _MAX_NAME_BYTES, _MAX_SUFFIX_BYTES = 255, 32
 
 
 def copy_beside(history: History, path: PurePosixPath, mark: str, content: Content, theirs: str = "HEAD") -> FileChange:
-    """The change that makes a copy of a file's content beside it, with `mark` in its name.
+    """The change that makes a copy of a file's content beside it, with `mark` in its name; "" gives it a number alone.
 
     A name that something else has, on the disk, in HEAD or in the commit `theirs`, is passed over for one with a
     number: `plan (mark) 2.canvas`. It may be a file that is in no commit, and would be lost. No link leads from the
     folder of `path` out of the vault: who reads that file has checked it.
     """
-    marks = chain([mark], (f"{mark} {number}" for number in count(2)))
+    marks = chain([mark] if mark else [], (f"{mark} {number}" for number in count(2)))
     copy = next(
         copy
         for copy in (path.with_name(_copy_name(path, each)) for each in marks)

@@ -760,7 +760,7 @@ class History:
             git_index.prepare(plan.changes, plan.folders, written_to, plan.left_out)
 
         # Objects wait for the disk; a large git index takes as long, to be hashed and written.
-        with meanwhile(prepare) if is_new else contextlib.nullcontext():
+        with meanwhile(prepare, is_long=git_index.is_large) if is_new else contextlib.nullcontext():
             self._objects.write(*also, pause=self._pause)
             self._step("objects written")
         if is_new:

@@ -27,6 +27,7 @@ from vault_memory.adapters.git import (
     Repository,
     Stored,
     UnknownIndex,
+    index_checksum,
     object_id,
 )
 from vault_memory.adapters.history.intents import WrittenFile
@@ -35,13 +36,22 @@ from vault_memory.errors import ForeignFile, HistoryError, TooLarge
 
 FolderTrees = Mapping[PurePosixPath, tuple[str | None, str | None]]
 """Each folder above a change → the tree that HEAD held there, and the one that it will hold."""
+_LARGE_BYTES = 1_000_000
+"""Of a git index; that of some eight thousand files."""
 _LISTED_AT_ONCE = 1000
 """Paths in one command; a system takes some two megabytes of words."""
 
 
 @contextlib.contextmanager
-def meanwhile(act: Callable[[], None]) -> Iterator[None]:
-    """Do something in another thread while the block runs. What it raises comes out at the end of the block."""
+def meanwhile(act: Callable[[], None], *, is_long: bool) -> Iterator[None]:
+    """Do something in another thread while the block runs. What it raises comes out at the end of the block.
+
+    It is done after the block if it is not long: a thread may wait some milliseconds for its turn.
+    """
+    if not is_long:
+        yield
+        act()
+        return
     raised: list[BaseException] = []
 
     def run() -> None:
@@ -152,6 +162,11 @@ class GitIndexUpdate:
         except (ForeignFile, TooLarge, OSError) as error:
             self._cannot_be_read(error)
 
+    @property
+    def is_large(self) -> bool:
+        """Whether it takes more than a millisecond to be hashed and written."""
+        return self._data is not None and len(self._data) > _LARGE_BYTES
+
     def _cannot_be_read(self, why: Exception) -> None:
         self.problem = (
             f"{self._index} cannot be read ({why}): delete it, then `git reset` makes it anew and leaves your files as "
@@ -233,8 +248,12 @@ class GitIndexUpdate:
         trees = {b"" if str(folder) == "." else os.fsencode(str(folder)): both for folder, both in folders.items()}
         self._draft.unlink(missing_ok=True)
         with self._draft.open("xb", buffering=0) as draft:
-            for piece in self._parsed.patched(entries, trees):
-                files.write_all(draft.fileno(), piece)
+            pieces = self._parsed.patched(entries, trees)
+            ending: list[bytes] = []
+            with meanwhile(lambda: ending.append(index_checksum(pieces)), is_long=self.is_large):
+                for piece in pieces:
+                    files.write_all(draft.fileno(), piece)
+            files.write_all(draft.fileno(), ending[0])
             files.adopt(draft.fileno(), self._draft)
         # Git looks again at an entry whose file is as young as the git index, since it may have changed within one tick
         # of the clock. With a new time of the git index it would not look again at entries that we did not read.

@@ -237,6 +237,11 @@ class Index(Protocol):
         """The newest memories that are not past then, the newest first."""
         ...
 
+    def changed_memories(self, after_ns: int, limit: int) -> list[tuple[str, int]]:
+        """The sources of the memories, past ones too, whose files' last change (`Stamp.ctime_ns`) is after that time,
+        with it, the earliest first."""
+        ...
+
     def memory_texts(self, at: float) -> list[MemoryText]:
         """The words of the memories that are not past then, the newest first."""
         ...

@@ -95,6 +95,12 @@ def latest(db: apsw.Connection, at: float, limit: int) -> list[MemoryRow]:
     return [MemoryRow(*row) for row in rows(db, sql, (at, limit))]
 
 
+def changed(db: apsw.Connection, after_ns: int, limit: int) -> list[tuple[str, int]]:
+    """See `Index.changed_memories`."""
+    sql = "SELECT source, ctime_ns FROM memories JOIN files USING(file_id) WHERE ctime_ns > ? ORDER BY ctime_ns LIMIT ?"
+    return [(source, at_ns) for source, at_ns in rows(db, sql, (after_ns, limit))]
+
+
 def texts(db: apsw.Connection, at: float) -> list[MemoryText]:
     """See `Index.memory_texts`."""
     words = "title || char(10) || files.tags || char(10) || group_concat(coalesce(text, ''), char(10))"

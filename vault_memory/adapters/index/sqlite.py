@@ -312,6 +312,10 @@ class SqliteIndex:
         with self._open() as db:
             return memories.latest(db, at, limit)
 
+    def changed_memories(self, after_ns: int, limit: int) -> list[tuple[str, int]]:
+        with self._open() as db:
+            return memories.changed(db, after_ns, limit)
+
     def memory_texts(self, at: float) -> list[MemoryText]:
         with self._open() as db:
             return memories.texts(db, at)

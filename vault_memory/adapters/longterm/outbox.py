@@ -7,7 +7,7 @@ records as well, from which the outbox can be filled anew.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -64,14 +64,15 @@ class Outbox:
         pages = {"page_size": _PAGE_BYTES, "max_page_count": max_bytes // _PAGE_BYTES}
         self._db = StateDatabase(root, FILE, VERSION, _SCHEMA, pages | {"synchronous": "full"}, is_derived=False)
 
-    def put(self, turns: Sequence[Mapping[str, Any]]) -> None:
-        """Add turns. One that waits already is replaced: it may have more words by now. Raises `Unwritable` when there
-        is no room; then none is added."""
-        rows = [(turn["user_id"], *name_of(turn), json.dumps(turn, ensure_ascii=False)) for turn in turns]
+    def put(self, turns: Sequence[Mapping[str, Any]], not_before: float = 0.0) -> None:
+        """Add turns, which are not taken before a time (Unix seconds). One that waits already is replaced: it may have
+        more words by now. Raises `Unwritable` when there is no room; then none is added."""
+        rows = [(turn["user_id"], *name_of(turn), json.dumps(turn, ensure_ascii=False), not_before) for turn in turns]
         try:
             with self._db.writing() as db:
                 db.executemany(
-                    "INSERT OR REPLACE INTO waiting (user_id, conversation_id, created_at, turn) VALUES (?, ?, ?, ?)",
+                    "INSERT OR REPLACE INTO waiting (user_id, conversation_id, created_at, turn, tried) "
+                    "VALUES (?, ?, ?, ?, ?)",
                     rows,
                 )
         except Unwritable as error:
@@ -82,17 +83,22 @@ class Outbox:
                 ) from error
             raise
 
-    def take(self, limit: int, before: float) -> list[Waiting]:
-        """At most `limit` turns that were not tried since `before` (Unix seconds): those that were never tried first,
-        the oldest of them first. They have no more than `BATCH_CHARS` together, unless one alone has more."""
+    def take(self, limit: int, before: float, beside: Collection[int] = ()) -> list[Waiting]:
+        """At most `limit` turns that were not tried since `before` (Unix seconds), without the numbers `beside`: those
+        that were never tried first, the oldest of them first. They have no more than `BATCH_CHARS` together, unless one
+        alone has more."""
         taken: list[Waiting] = []
         left = BATCH_CHARS
         with self._db.open() as db:
             rows: Any = db.execute(
                 "SELECT number, user_id, turn FROM waiting WHERE tried < ? ORDER BY tried, number LIMIT ?",
-                (before, limit),
+                (before, limit + len(beside)),
             )
             for number, user_id, turn in rows:
+                if number in beside:
+                    continue
+                if len(taken) == limit:
+                    break
                 left -= len(turn)
                 if left < 0 and taken:
                     break

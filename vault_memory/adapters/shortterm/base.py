@@ -21,6 +21,11 @@ class ShortTermStore(Protocol):
         ...
 
     @property
+    def where(self) -> str:
+        """Where it is, in words and without a password. Nothing is asked."""
+        ...
+
+    @property
     def degraded(self) -> str:
         """Why the last call did without the shared store, in words; "" if it did not. Nothing is asked."""
         ...

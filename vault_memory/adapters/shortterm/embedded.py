@@ -43,6 +43,7 @@ class EmbeddedStore:
 
     is_shared = False
     degraded = ""
+    where = "embedded"
 
     def __init__(self, root: Path, now: Callable[[], float] = time.time) -> None:
         self._db = StateDatabase(root, FILE, VERSION, _SCHEMA, _SETTINGS, is_derived=True)
@@ -134,25 +135,33 @@ class EmbeddedStore:
         with self._db.open() as db:
             return db.execute("SELECT 1 FROM missed LIMIT 1").fetchone() is not None
 
-    def make_up(self, write: Callable[[str, str, int, int | None], None]) -> None:
+    def make_up(self, write: Callable[[str, str, int, int | None], None]) -> str:
         """Call `write(key, value, ttl_s, most)` for what was missed, oldest first, and forget it; no other process does
-        so meanwhile. What `write` raises ends it, and the rest stays."""
+        so meanwhile. What `write` raises ends it, and the rest stays; so does what is missed of a key for which it
+        raises `UsageError`. Returns the first of these errors in words, "" for none."""
         failed: Exception | None = None
+        refused: dict[str, str] = {}
         with self._writing() as db:
             rows: list[Any] = db.execute(
                 "SELECT number, key, is_list, value, most, expires FROM missed ORDER BY number"
             ).fetchall()
             for number, key, is_list, value, most, expires in rows:
                 ttl_s = math.ceil(expires - self._now())
+                if key in refused and ttl_s > 0:
+                    continue
                 try:
                     if ttl_s > 0:
                         write(key, value, ttl_s, most if is_list else None)
+                except UsageError as error:
+                    refused[key] = str(error)
+                    continue
                 except Exception as error:  # what is done is committed
                     failed = error
                     break
                 db.execute("DELETE FROM missed WHERE number = ?", (number,))
         if failed:
             raise failed
+        return next(iter(refused.values()), "")
 
     def _read(self, key: str, is_list: bool, sql: str, *values: Any) -> list[str]:
         with self._db.open() as db:

@@ -33,12 +33,13 @@ class MirroredStore:
         self._clock = clock
         self._away_until = 0.0
         self._problem = ""
+        self.where = f"{shared.where}, {local.where} while that is away"
 
     def problem(self) -> str:
         """It asks the shared store, and lets it make up for what it has missed."""
         try:
-            self._made_up()
-            return self._shared.problem()
+            refused = self._made_up()
+            return self._shared.problem() or refused
         except (ConfigError, EndpointError) as error:
             return str(error)
 
@@ -61,8 +62,7 @@ class MirroredStore:
 
     def put(self, key: str, value: str, ttl_s: int) -> None:
         self._local.put(key, value, ttl_s)
-        if not self._try(lambda: self._shared.put(key, value, ttl_s)):
-            self._local.miss(key, [value], ttl_s, None)
+        self._write(lambda: self._shared.put(key, value, ttl_s), key, [value], ttl_s, None)
 
     def update(self, key: str, change: Change, ttl_s: int) -> str:
         made: list[str] = []
@@ -80,8 +80,7 @@ class MirroredStore:
 
     def append(self, key: str, values: Sequence[str], ttl_s: int, most: int, *, again: bool = False) -> None:
         self._local.append(key, values, ttl_s, most, again=again)
-        if not self._try(lambda: self._shared.append(key, values, ttl_s, most, again=again)):
-            self._local.miss(key, values, ttl_s, most)
+        self._write(lambda: self._shared.append(key, values, ttl_s, most, again=again), key, values, ttl_s, most)
 
     def discard(self, key: str, values: Sequence[str]) -> None:
         """Raises `EndpointError` while the shared store is away: what is taken out of it is taken by whoever uses it
@@ -99,6 +98,16 @@ class MirroredStore:
     def close(self) -> None:
         self._shared.close()
         self._local.close()
+
+    def _write(self, write: Callable[[], None], key: str, values: Sequence[str], ttl_s: int, most: int | None) -> None:
+        """Write to the shared store, or note that it has missed it."""
+        try:
+            has_answered = self._try(write)
+        except UsageError:
+            self._local.miss(key, values, ttl_s, most)
+            raise
+        if not has_answered:
+            self._local.miss(key, values, ttl_s, most)
 
     def _read(self, ask: Callable[[ShortTermStore], _T]) -> _T:
         found: list[_T] = []
@@ -119,15 +128,14 @@ class MirroredStore:
         self._problem = ""
         return True
 
-    def _made_up(self) -> None:
-        def write(key: str, value: str, ttl_s: int, most: int | None) -> None:
-            try:
-                if most is None:
-                    self._shared.put(key, value, ttl_s)
-                else:  # it may have come before the connection broke
-                    self._shared.append(key, [value], ttl_s, most, again=True)
-            except UsageError:
-                return  # another program has taken the key; this one would be refused again and again
+    def _made_up(self) -> str:
+        """Let the shared store make up for what it has missed. Returns what it refuses, in words: another program has
+        taken a key, which gets the rest when it is free."""
 
-        if self._local.has_missed():
-            self._local.make_up(write)
+        def write(key: str, value: str, ttl_s: int, most: int | None) -> None:
+            if most is None:
+                self._shared.put(key, value, ttl_s)
+            else:  # it may have come before the connection broke
+                self._shared.append(key, [value], ttl_s, most, again=True)
+
+        return self._local.make_up(write) if self._local.has_missed() else ""

@@ -17,6 +17,7 @@ _PAGE = 500
 _SCHEMES = ("redis", "rediss", "unix")
 _TEXT_OPTION = re.compile(r"host|path|username|password|client_name|protocol|ssl_\w+")
 """An option of a URL that may stay a text: redis-py takes any name, and fails later at one whose value is none."""
+_NO_RIGHTS = "the user in REDIS_URL may not do this: give it the rights in Redis"
 
 
 class RedisStore:
@@ -27,7 +28,7 @@ class RedisStore:
     degraded = ""
 
     def __init__(self, url: str) -> None:
-        self._where = "Redis"
+        self.where = "Redis"
         self._client: Any = None
         self._wrong = ""
         try:
@@ -45,7 +46,8 @@ class RedisStore:
             parts = urlsplit(url)
             if parts.scheme not in _SCHEMES:
                 raise ConfigError("REDIS_URL must begin with redis://, rediss:// or unix://")
-            self._where = f"Redis at {parts.path if parts.scheme == 'unix' else parts.hostname or 'localhost'}"
+            is_socket = parts.scheme == "unix"
+            where = parts.path if is_socket else f"{parts.hostname or 'localhost'}:{parts.port or 6379}"
             options: dict[str, Any] = redis.connection.parse_url(url)  # type: ignore[no-untyped-call]
             if not all(_TEXT_OPTION.fullmatch(name) for name, value in options.items() if isinstance(value, str)):
                 raise ValueError("an option that redis-py does not read")
@@ -54,6 +56,7 @@ class RedisStore:
             pool = redis.ConnectionPool(**options, retry=redis.retry.Retry(redis.backoff.NoBackoff(), 0))
             pool.make_connection()  # which reads the options; else the first command would
             self._client = redis.Redis.from_pool(pool)
+            self.where = f"Redis at {where}"  # of an address that cannot be read any part may be the password
         except ConfigError:
             raise
         except Exception:  # redis-py raises any of many for an option; its words would show the password
@@ -161,7 +164,7 @@ class RedisStore:
             raise UsageError(self._other_kind(key))
 
     def _other_kind(self, key: str) -> str:
-        return f"the key {key!r} of {self._where} is of another kind: another program uses it"
+        return f"the key {key!r} of {self.where} is of another kind: another program uses it"
 
     @contextmanager
     def _asking(self, *keys: str) -> Iterator[None]:
@@ -171,14 +174,18 @@ class RedisStore:
         errors = self._redis.exceptions
         why: tuple[tuple[type[Exception], str], ...] = (
             (errors.AuthenticationError, "it refuses the password in REDIS_URL: correct that"),
-            (errors.AuthorizationError, "the user in REDIS_URL may not do this: give it the rights in Redis"),
+            (errors.AuthorizationError, _NO_RIGHTS),
+            (errors.NoPermissionError, _NO_RIGHTS),
             (errors.ReadOnlyError, "it is a read-only replica: name the primary in REDIS_URL"),
             (errors.OutOfMemoryError, "its memory is full: see maxmemory in docs/stores.md"),
             (errors.BusyLoadingError, "it is loading its data: it will answer soon"),
             (errors.TimeoutError, f"no answer within {TIMEOUT_S} s: is it running, and near?"),
             (errors.InvalidResponse, "what answers there is no Redis: correct host and port in REDIS_URL"),
-            (errors.ConnectionError, "it cannot be reached: is it running?"),
-            (errors.ResponseError, "it refuses this command: is it a Redis, of version 6.0.6 or later?"),
+            (errors.ConnectionError, "it cannot be reached: is it running, and a Redis, and is TLS as REDIS_URL says?"),
+            (
+                errors.ResponseError,
+                "it refuses this command, or an option in REDIS_URL: is it of version 6.0.6 or later?",
+            ),
         )
         try:
             yield
@@ -191,4 +198,4 @@ class RedisStore:
                 told = why[0][1]
             if said.startswith(("DB index is out of range", "invalid DB index")):
                 told = "it has no database of that number: correct the one at the end of REDIS_URL"
-            raise EndpointError(f"{self._where}: {told}") from error
+            raise EndpointError(f"{self.where}: {told}") from error

@@ -82,8 +82,13 @@ class Graph:
         return self._named.get(name_key(name))
 
     def linked(self, line: Line) -> Entity | None:
-        """The entity to whose note a link leads. A path counts where it ends in this folder."""
+        """The entity to whose note a link leads. A path counts where it ends in this folder. A relation that a command
+        has written shows the true name: another machine may have given the file's name to another entity."""
         whole = self._linked.get(line.key)
+        if whole and line.id and line.shown:
+            shown = name_key(line.shown)
+            is_called_so = shown in (whole.keys[0], whole.keys[1], *whole.keys[2])
+            return whole if is_called_so else self._named.get(shown, whole)
         if whole or "/" not in line.key:
             return whole
         folder, _, stem = line.key.rpartition("/")
@@ -144,16 +149,19 @@ class Graph:
         return [line for line in begin.lines if not line.is_mention and line.type == kind and self.linked(line) is end]
 
     @cached_property
+    def twins(self) -> tuple[str, ...]:
+        """Which notes have one name, in words; two machines make them with names of another case or width."""
+        return tuple(
+            f"{other.source} and {each.source} have one name, {each.name!r}, which means the first: move into it "
+            "what the other says, and delete that one"
+            for each in self.entities
+            if (other := self._named[each.keys[0]]) is not each
+        )
+
+    @cached_property
     def problems(self) -> dict[str, str]:
-        """What is wrong in notes, by source: what could not be read or understood, and a name that another one has."""
-        found = dict(self.unread)
-        for each in self.entities:
-            said = list(each.problems)
-            if (other := self._named[each.keys[0]]) is not each:
-                said.append(f"{other.source} has the name {each.name!r} too, and relations by that name mean that one")
-            if said:
-                found[each.source] = "; ".join(said)
-        return found
+        """What is wrong in notes, by source: what could not be read or understood."""
+        return {**self.unread, **{each.source: "; ".join(each.problems) for each in self.entities if each.problems}}
 
     # -- search --------------------------------------------------------------------------------------------------------
 

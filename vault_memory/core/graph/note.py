@@ -195,8 +195,14 @@ def with_additions(text: str, section: str, items: Sequence[str]) -> str:
 
 def are_two(one: str, other: str) -> bool:
     """Whether two notes in one file are of two entities: `a/b` and `a-b` have the same safe name."""
-    names = [note.parse(text).meta.get("name") for text in (one, other)]
-    return all(isinstance(name, str) for name in names) and len({name_key(str(name)) for name in names}) == 2
+    names = [name_in_note(text) for text in (one, other)]
+    return all(names) and len({*map(name_key, names)}) == 2
+
+
+def name_in_note(text: str) -> str:
+    """The true name that the note of an entity holds, "" for none."""
+    name = note.parse(text).meta.get("name")
+    return name if isinstance(name, str) else ""
 
 
 def without_twins(text: str, *sides: str) -> str:

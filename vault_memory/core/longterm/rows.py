@@ -28,11 +28,12 @@ class Row:
 
 def rows_of(turn: Mapping[str, Any], token_data: Mapping[str, Any], targets: list[Target]) -> list[Row]:
     """The rows of a turn, in the order of `targets`: one of `conversations`, and one of `memories` if it has a
-    reflection. What PostgreSQL cannot store, a NUL or half of a surrogate pair, becomes U+FFFD."""
+    reflection; of a typed memory (`is_memory`) the latter alone. What PostgreSQL cannot store, a NUL or half of a
+    surrogate pair, becomes U+FFFD."""
     return [
         Row(target.logical, tuple(_value(turn, _tokens(target, token_data), field) for field in target.columns))
         for target in targets
-        if target.logical != "memories" or turn.get("reflection")
+        if (turn.get("reflection") if target.logical == "memories" else not turn.get("is_memory"))
     ]
 
 
@@ -58,7 +59,8 @@ def _value(turn: Mapping[str, Any], token_data: Mapping[str, Any], field: str) -
     if value is None:
         return None
     if field == "reflection":
-        return _encoded({key: _without_nul(value.get(key)) for key in ("summary", "causes")})
+        kept = ("summary", "causes", *(["type"] if "type" in value else []))
+        return _encoded({key: _without_nul(value.get(key)) for key in kept})
     return _storable(str(value))
 
 

@@ -11,10 +11,20 @@ from vault_memory.lazy import lazy_exports
 if TYPE_CHECKING:
     from vault_memory.core.memorable.forgetting import Forget, to_forget
     from vault_memory.core.memorable.kinds import Kind
-    from vault_memory.core.memorable.saying import compared, topics_of
+    from vault_memory.core.memorable.saying import compared, is_liking, topics_of
     from vault_memory.core.memorable.turns import MAX_CONTENT_CHARS, Memorable, memorable
 
-__all__ = ["Forget", "Kind", "MAX_CONTENT_CHARS", "Memorable", "compared", "memorable", "to_forget", "topics_of"]
+__all__ = [
+    "Forget",
+    "Kind",
+    "MAX_CONTENT_CHARS",
+    "Memorable",
+    "compared",
+    "is_liking",
+    "memorable",
+    "to_forget",
+    "topics_of",
+]
 
 __getattr__ = lazy_exports(
     __name__,
@@ -25,6 +35,7 @@ __getattr__ = lazy_exports(
         "Memorable": "turns",
         "compared": "saying",
         "memorable": "turns",
+        "is_liking": "saying",
         "to_forget": "forgetting",
         "topics_of": "saying",
     },

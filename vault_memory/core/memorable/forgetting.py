@@ -10,25 +10,35 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from vault_memory.core.extraction import Clause, HeardTurn, Lexicon, load_lexicon, read_turn
+from vault_memory.core.extraction import Clause, HeardTurn, Lexicon, load_lexicon, read_turn, takes_back_the_last
 from vault_memory.core.memorable.kinds import opening
 from vault_memory.core.memorable.saying import is_all_about, says_as_much
 from vault_memory.core.memorable.things import is_in_longer_name, is_named_in
 from vault_memory.core.memorable.wording import DO, LIVE, read_saying
+from vault_memory.core.memories import categories
 from vault_memory.core.text import fold, is_carried, lazily, same, tokens
 
 _ASKS = r"(?:(?:{memorable.forget.asks}|{subjects.matter.polite})[ ,]*)*"
-_BEGINS = rf"^{_ASKS}(?:(?P<verb>{{memorable.forget.verbs}})|{{memorable.forget.deletes}})"
+_BEGINS = (
+    rf"^{_ASKS}(?:(?P<unsaid>{{memorable.forget.unsaid}})|(?P<verb>{{memorable.forget.verbs}})"
+    r"|{memorable.forget.deletes})"
+)
 _ENDS = (
     rf"^{_ASKS}(?P<whole>把|将)?(?P<object>(?!别|不要|不准|千万|没).*?)(?<![别不没勿]){_ASKS}"
-    r"(?:(?P<verb>{memorable.forget.at_end})|{memorable.forget.deletes})(?:[ ,]|{memorable.forget.rest})*$"
+    r"(?:(?P<unsaid>{memorable.forget.unsaid_at_end})|(?P<verb>{memorable.forget.at_end})|{memorable.forget.deletes})"
+    r"(?:[ ,]|{memorable.forget.rest})*$"
 )
 _POLITE_QUESTION = r"^(?:{subjects.matter.polite}|[ ,])*{memorable.forget.asks}"
 _BEFORE = (
-    r"^(?:[\s,:~]|(?P<named>{memorable.forget.named})|(?P<spoken>{memorable.forget.about}|{memorable.forget.that}))"
+    r"^(?:[\s,:~]|(?P<named>{memorable.forget.named})|(?P<thing>{memorable.forget.thing})"
+    r"|(?P<detail>{memorable.forget.detail})|(?P<spoken>{memorable.forget.about})|(?P<that>{memorable.forget.that}))"
 )
-_BEHIND = r"(?:(?P<named>{memorable.forget.named_behind})|(?P<spoken>{memorable.forget.spoken_behind}))$"
+_BEHIND = (
+    r"(?:(?P<named>{memorable.forget.named_behind})|(?P<spoken>{memorable.forget.spoken_behind})"
+    r"|(?P<record>{memorable.forget.record}))$"
+)
 _REST = r"(?:[\s,:~.!?]|{memorable.forget.rest}|{subjects.matter.polite})*$"
+_POINTS = r"^(?:[\s,:~.!?的]|{memorable.forget.pointing})*$"
 _SAYS_NO_MORE = r"^(?:[\s,:~.!?]|{memorable.forget.rest}|{subjects.matter.polite}|{memorable.own.leads})*$"
 _ME = lazily(r"^me (?=[a-z]+ing )")
 _STATES = lazily(
@@ -36,6 +46,9 @@ _STATES = lazily(
     r"|(?:my|our)(?= .*(?:is|are|has|have)\b)|我的(?=.*[叫是在有]))"
 )
 _OWN = lazily(r"^(?:(?:my|our|all (?:of )?my)(?![a-z]) ?|(?:我|咱)们?的)")
+_ELSEWHERE = lazily(r" (?:from|in|on|out of|inside|within|of) (?:the|this|that|these|those|an?|its|their)(?![a-z])|的.")
+"""Says of what a part is meant, that is no memory: 關於茶的段落, «everything about tea from the README»."""
+_PERSON = ("me", "myself", "us", "我", "我自己", "我们", "我这个人")
 _ARTICLE = lazily(r"^(?:(?:the|all|any)(?![a-z]) ?)+")
 _LATIN = lazily("[a-z0-9]")
 _HAN = lazily("[\u3400-\u9fff]")
@@ -49,16 +62,19 @@ MAX_AROUND = 12
 class Forget:
     """A request to forget: `what` it names, folded, and in the person's `words`; whether that is a statement about the
     person (`is_said`: «I like tea») or only a subject (coffee); `is_sure`: a memory is meant, and not only a subject
-    dropped."""
+    dropped. `is_everything`: all that is known of the person, which no sentence deletes."""
 
     what: str
     words: str = ""
     is_said: bool = False
     is_sure: bool = True
+    is_everything: bool = False
 
     def fits(self, content: str) -> int:
         """How well a memory with this content is what is to be forgotten: 2 if it says just that, 1 if it says that and
         more, or is about it, 0 if it is something else."""
+        if self.is_everything:
+            return 0
         if self.is_said:
             if same(content, self.what):
                 return 2
@@ -78,10 +94,11 @@ class Forget:
 
 class _Request(NamedTuple):
     """What a clause asks to be forgotten, as it is written; `is_of_memory`: its verb alone says that it is about what
-    is remembered."""
+    is remembered; `is_unsaid`: that it was told."""
 
     object: str
     is_of_memory: bool
+    is_unsaid: bool = False
 
 
 def asks_to_forget(clause: Clause, lexicon: Lexicon) -> bool:
@@ -93,12 +110,13 @@ def asks_to_forget(clause: Clause, lexicon: Lexicon) -> bool:
 
 
 def to_forget(user_msg: str, lexicon: Lexicon | None = None) -> list[Forget]:
-    """What a message asks to be forgotten. Nothing of one that orders the system about."""
+    """What a message asks to be forgotten. Nothing of one that orders the system about, or that takes back what was
+    said just before, whatever that is."""
     lexicon = lexicon or load_lexicon()
     if not lexicon.words("memorable.forget.near").search(fold(user_msg)):
         return []
     turn = read_turn(user_msg, "", {}, lexicon)
-    if turn is None:
+    if turn is None or takes_back_the_last(user_msg, lexicon):
         return []
     clauses = [each for each in turn.clauses if not lexicon.shape(_SAYS_NO_MORE).match(each.text)]
     asked = {at: request for at, each in enumerate(clauses) if (request := _request(each, lexicon))}
@@ -108,8 +126,11 @@ def to_forget(user_msg: str, lexicon: Lexicon | None = None) -> list[Forget]:
     for at, request in asked.items():
         if at - 1 in pointed:  # 我討厭香菜這件事，請忘掉
             before = clauses[at - 1].text
-            request = _Request(before[opening(before, lexicon) :], is_of_memory=False)
-        if forget := _read(request, lexicon, is_all=is_all):
+            whole = (before[opening(before, lexicon) :], before)  # 我跟你說 may open it, or be what names it
+            objects = [request._replace(object=each, is_of_memory=request.is_unsaid) for each in whole]
+        else:
+            objects = [request]
+        if forget := next(filter(None, (_read(each, lexicon, is_all=is_all) for each in objects)), None):
             found.append(replace(forget, words=_as_written(forget.what, turn, clauses[max(at - 1, 0)].start)))
     return found
 
@@ -122,46 +143,68 @@ def _as_written(what: str, turn: HeardTurn, start: int) -> str:
 
 def _request(clause: Clause, lexicon: Lexicon) -> _Request | None:
     text = clause.text[opening(clause.text, lexicon) :]
-    if clause.is_hypothetical or lexicon.words("memorable.forget.passing").search(text):
+    if lexicon.words("memorable.forget.passing").search(text):
+        return None
+    request = _unread(text, lexicon)
+    if request is None or (clause.is_hypothetical and not request.is_unsaid):
         return None
     if clause.asks_to_know and _HAN.search(text) and not lexicon.shape(_POLITE_QUESTION).match(text):
         return None  # in English no question begins with a verb
+    return request
+
+
+def _unread(text: str, lexicon: Lexicon) -> _Request | None:
     if begun := lexicon.shape(_BEGINS).match(text):
-        return _Request(lexicon.shape(_REST).sub("", text[begun.end() :]).strip(), begun["verb"] is not None)
+        is_unsaid = begun["unsaid"] is not None
+        rest = lexicon.shape(_REST).sub("", text[begun.end() :]).strip()
+        return _Request(rest, is_unsaid or begun["verb"] is not None, is_unsaid)
     if ended := lexicon.shape(_ENDS).match(text):
-        is_of_memory = ended["verb"] is not None and ended["whole"] is not None
-        return _Request(ended["object"].strip(), is_of_memory)
+        is_unsaid = ended["unsaid"] is not None
+        is_of_memory = is_unsaid or (ended["verb"] is not None and ended["whole"] is not None)
+        return _Request(ended["object"].strip(), is_of_memory, is_unsaid)
     return None
 
 
 def _read(request: _Request, lexicon: Lexicon, *, is_all: bool) -> Forget | None:
     """What a request means; None if no memory can be meant. `is_all`: the message says nothing else."""
-    text, marks = request.object, set[str]()
+    text, marks = request.object, {"named"} if request.is_unsaid else set[str]()
     for _ in range(MAX_AROUND):
         around = lexicon.shape(_BEHIND).search(text) or lexicon.shape(_BEFORE).match(text)
         if around is None:
             break
         marks |= {name for name, found in around.groupdict().items() if found}
         text = text[: around.start()] + text[around.end() :]
+    if request.is_of_memory and marks & {"thing", "detail", "record"} or marks >= {"spoken", "record"}:
+        marks.add("named")
     text = _ME.sub("i ", text.strip())
+    if text in _PERSON and marks & {"named", "spoken", "thing"}:
+        return Forget(text, is_everything=True)
     states = _STATES.match(text)
-    if states and marks and _is_a_thing(text, text[states.end() :]):  # 關於我柴犬的事
+    if states and marks - {"detail"} and _is_a_thing(text, text[states.end() :]):  # 關於我柴犬的事
         return Forget(text[states.end() :].strip())
     if states:
-        is_meant = request.is_of_memory or bool(marks)
+        is_meant = request.is_of_memory or bool(marks - {"detail"})
         return Forget(text, is_said=True) if is_meant and _says_enough(text, states.end()) else None
     subject = _ARTICLE.sub("", _OWN.sub("", text)).strip()
-    if len(subject) < (MIN_LATIN_CHARS if _LATIN.search(subject) else MIN_HAN_CHARS):
+    is_short = len(subject) < (MIN_LATIN_CHARS if _LATIN.search(subject) else MIN_HAN_CHARS)
+    if is_short and not ("named" in marks and categories.load().categories_of(subject)):
         return None
+    if lexicon.shape(_POINTS).match(subject):
+        return None
+    if request.is_unsaid:
+        return Forget(subject)
     if "named" in marks:
         elided = f"i {subject}" if _LATIN.match(subject) else f"我{subject}"  # 我說過喜歡茶那件事
         return Forget(elided, is_said=True) if _states(elided) else Forget(subject)
-    is_dropped = is_all and (request.is_of_memory or "spoken" in marks)
+    is_told = bool(marks & {"spoken", "thing"}) and not _ELSEWHERE.search(subject)
+    is_dropped = is_all and (request.is_of_memory or is_told)
     return Forget(subject, is_sure=_OWN.match(text) is not None) if is_dropped else None
 
 
 def _says_enough(text: str, at: int) -> bool:
     """Whether a statement, behind its «I», says something: 我喝酒, but not «I asked»."""
+    if _OWN.match(text):
+        return True  # «my name is …»
     said = read_saying(text)
     is_named = said is not None and (said.relation != DO or bool(said.thing.kinds))
     return (

@@ -82,6 +82,12 @@ def goes_on(text: str) -> bool:
     return said is not None and said.is_new and said.is_so
 
 
+def is_liking(content: str) -> bool:
+    """Whether a text says that its person likes something."""
+    said = read_saying(content)
+    return said is not None and said.is_so and said.relation in (LIKE, FAVOURITE)
+
+
 def says_as_much(content: str, words: str) -> int:
     """How well a text says what some words say of their person: 2 the same, 1 the same of a thing of which it says
     more, 0 something else."""
@@ -93,6 +99,8 @@ def says_as_much(content: str, words: str) -> int:
     is_like = (asked.subject, asked.relation, asked.is_so) == (said.subject, said.relation, said.is_so)
     is_then = all(any(day in other for other in said.when) for day in asked.when)
     is_it = asked.thing.is_beginning_of(said.thing) if asked.relation == LIVE else said.thing.is_kind_of(asked.thing)
+    if asked.relation == "decide":
+        is_it = is_it or asked.thing.is_before_purpose(said.thing)
     return int(is_like and is_then and is_it)
 
 

@@ -11,6 +11,7 @@ from vault_memory.core.memories import categories
 from vault_memory.core.text import fold
 
 _WORD = re.compile(r"[a-z0-9~]+(?:[-'.+#][a-z0-9]+)*[+#]*|[\u3400-\u9fff]+|[^\W_]+|[-+/%<>=]+")
+_HAN = re.compile("[\u3400-\u9fff]{2}")
 _IS_TO = re.compile(r"^to [a-z]+")
 _PREPOSITIONS = frozenset(["about", "at", "by", "for", "from", "in", "of", "on", "since", "to", "with"])
 _NAME = re.compile(r"(?<![\w.])(?!I\b)[A-Z][\w'&-]+(?:(?: (?:of|the|de|del|la|and|&))* [A-Z][\w'&-]+)+")
@@ -41,6 +42,12 @@ class Thing:
         """Whether the other is the same, or says more of it."""
         return _are_same(self.words, other.words[: len(self.words)])
 
+    def is_before_purpose(self, other: Thing) -> bool:
+        """Whether the other is the same, with a purpose behind it as Chinese has it: MongoDB of MongoDB 存訂單."""
+        at = len(self.words)
+        is_other_script = self.words[-1:] and all(map(str.isascii, self.words[-1])) and not _is_latin(other.words[at:])
+        return at < len(other.words) and bool(is_other_script) and self.is_beginning_of(other)
+
     def is_kind_of(self, other: Thing) -> bool:
         """Whether it is the other, or one sort of it: in both languages the last word says what a thing is, so black
         coffee for breakfast is coffee, and a coffee cake is none."""
@@ -53,8 +60,12 @@ def is_named_in(subject: str, text: str) -> bool:
     """Whether a text names each word of a subject, in either language where a category has it."""
     thing = read_thing(fold(subject), ())
     folded = fold(text)
-    held = {name for _, _, names, _ in categories.load().named(folded) for name in names}
+    known, longer = _members(folded)
+    held = {name for _, _, names, _ in known for name in names}
     held |= {_one_form(word) for word in _WORD.findall(folded)}
+    for start, end, place in longer:  # 新北 is not named in 新北投
+        folded = f"{folded[:start]}{folded[start:end].replace(place, ' ' * len(place), 1)}{folded[end:]}"
+        held.add(place + folded[start + len(place) : end])
     return thing is not None and all(any(_is_held(name, held, folded) for name in names) for names in thing.words)
 
 
@@ -62,15 +73,64 @@ def _is_held(name: str, held: set[str], text: str) -> bool:
     return name in held or (not name.isascii() and name in text)
 
 
+_Member = tuple[int, int, frozenset[str], frozenset[str]]
+
+
+def _members(text: str) -> tuple[list[_Member], list[tuple[int, int, str]]]:
+    """The members of categories that a folded text names, as `Categories.named` has them, without the Chinese places
+    that a longer name only begins with; and these names: start, end and the place."""
+    known: list[_Member] = []
+    longer: list[tuple[int, int, str]] = []
+    for start, end, names, kinds in categories.load().named(text):
+        more = _goes_on(text[end:]) if kinds & _PLACES and not text[start].isascii() else 0
+        if more:
+            longer.append((start, end + more, text[start:end]))
+        elif not longer or start >= longer[-1][1]:
+            known.append((start, end, names, kinds))
+    return known, longer
+
+
+_PLACES = frozenset(("city", "province", "country"))
+_OF_PLACE = "市县省区州府都国镇乡村城"
+_HEADS = (
+    "大道|大街|车站|火车站|捷运站|地铁站|机场|大学|公园|医院|夜市|老街|温泉|"
+    "[路街巷弄站港湾山岭峰寺庙宫桥湖江河溪岛岬塔屯埔坑寮]"
+)
+_HEAD = re.compile(f"(?:{_HEADS})$")
+_NO_NAME = (
+    "的地得了着过在和跟与及或但而就也都又还已很太最超真好不没无是有会能要想被把对让从到给为因所如只才再住待念读玩做开吃喝买卖去来回走"
+    "跑逛教学养当人生长出打工上下等租找见看听说讲用一二三四五六七八九十两几半多整每这那哪什么吗呢吧啊我你他她它咱"
+)
+_NAME_GOES_ON = re.compile(f"(?:{_HEADS}|[^{_NO_NAME}\\W\\da-z_])*")
+_BESIDE = re.compile("(?:附近|旁边|那边|这边|一带|市区|郊区|郊外|市中心|里面|外面|[里内旁边外])$")
+
+
+def _goes_on(rest: str) -> int:
+    """How many of the characters behind a Chinese name belong to a longer name: 投 of 新北投, 西路 of 南京西路, 辉 of
+    小明辉. None of what says more of a place (市, 安平, 附近) or goes on with the sentence (住了三年)."""
+    found = _NAME_GOES_ON.match(rest)
+    name = found[0] if found else ""
+    while beside := _BESIDE.search(name):
+        name = name[: beside.start()]
+    if not name or name[0] in _OF_PLACE:
+        return 0
+    head = _HEAD.search(name)
+    stem = name[: head.start()] if head else name
+    return len(name) if len(stem) == 1 or (head and not stem) else 0
+
+
 def is_in_longer_name(words: str, text: str) -> bool:
     """Whether a text has a name of several words of which these have some and not all: New York is not York. A name is
-    written with capitals, so of Chinese nothing is known."""
+    written with capitals; a Chinese one goes on where a
+    character is left over: 小明輝 is not 小明."""
     known = {_one_form(word) for word in _WORD.findall(fold(words))}
     for name in _NAME.findall(text):
         held = {_one_form(word) for word in _WORD.findall(fold(name))} - _PREPOSITIONS
         if held & known and held - known:
             return True
-    return False
+    folded, end = fold(text), fold(words).rstrip(" ,.!?")[-2:]
+    behind = [folded[at.end() :] for at in re.finditer(re.escape(end), folded)] if _HAN.fullmatch(end) else []
+    return bool(behind) and all(map(_goes_on, behind))
 
 
 def read_thing(text: str, articles: Sequence[str]) -> Thing | None:
@@ -82,7 +142,7 @@ def read_thing(text: str, articles: Sequence[str]) -> Thing | None:
     words: list[frozenset[str]] = []
     kinds: frozenset[str] = frozenset()
     at = 0
-    for start, end, names, of in known.named(text):
+    for start, end, names, of in _members(text)[0]:
         words += [*_plain_words(text[at:start], articles), names]
         kinds, at = kinds or of, end
     words += _plain_words(text[at:], articles)
@@ -91,6 +151,10 @@ def read_thing(text: str, articles: Sequence[str]) -> Thing | None:
 
 def _are_same(one: Sequence[frozenset[str]], other: Sequence[frozenset[str]]) -> bool:
     return len(one) == len(other) and all(a & b for a, b in zip(one, other, strict=True))
+
+
+def _is_latin(words: Sequence[frozenset[str]]) -> bool:
+    return any(name.isascii() for name in words[0]) if words else False
 
 
 def _with_gerund(text: str, known: categories.Categories) -> str:

@@ -75,19 +75,29 @@ class Expansion:
         score = (1 - FIT_WEIGHT) * likeness + FIT_WEIGHT * self.fit(held) if self.wishes else likeness
         return score * held.nearness if self.is_of_person else score
 
+    def may_hold(self, memory: str | Meanings) -> bool:
+        """Whether a memory may hold a thing of a category that the question names, although no list knows the thing: it
+        is of no other category."""
+        held = self._held(memory)
+        return (
+            bool(self.categories) and held.nearness == 1 and not (held.held or held.named or held.asked or held.begun)
+        )
+
     def _held(self, memory: str | Meanings) -> Meanings:
         return self.lists.meanings(memory) if isinstance(memory, str) else memory
 
 
 class Meanings(NamedTuple):
     """What a text holds: numbers of members, categories of which it holds a member, and those it names or asks for;
-    and how near it is to its person, 1 where it speaks of nobody else."""
+    how near it is to its person, 1 where it speaks of nobody else; and the categories with whose name a longer word
+    begins (運動中心)."""
 
     members: frozenset[int]
     held: frozenset[str]
     named: frozenset[str]
     asked: frozenset[str]
     nearness: float = 1.0
+    begun: frozenset[str] = frozenset()
 
 
 def _answered(wish: Wish, meanings: Meanings) -> float:
@@ -214,12 +224,19 @@ class Categories:
         return ()
 
     def meanings(self, text: str) -> Meanings:
-        senses = [sense for found in self._vocabulary.read(text) for sense in found.senses]
+        folded = fold(text[:MAX_TEXT_CHARS])
+        read = [
+            (each, self._vocabulary.goes_on(folded, found.end))
+            for found in self._vocabulary.read(text)
+            for each in found.senses
+        ]
+        senses = [sense for sense, goes_on in read if sense.role != "name" or not goes_on]
         of_role = {role: {s.category for s in senses if s.role == role} for role in ("member", "name", "asked")}
         held = of_role["member"].union(*(self._above.get(name, ()) for name in of_role["member"]))
         numbers = frozenset(sense.member for sense in senses if sense.role == "member")
         names, asked = frozenset(of_role["name"]), frozenset(of_role["asked"])
-        return Meanings(numbers, frozenset(held), names, asked, _nearness(text))
+        begun = frozenset(sense.category for sense, goes_on in read if sense.role == "name" and goes_on)
+        return Meanings(numbers, frozenset(held), names, asked, _nearness(text), begun)
 
 
 def _nearness(text: str) -> float:

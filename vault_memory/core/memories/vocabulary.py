@@ -40,7 +40,8 @@ class Vocabulary:
     """Words and what they may mean, ready to be found in texts; immutable for callers, safe to share between threads.
 
     `ordinary` holds the texts of `ordinary.toml`: `words` that are read as one and mean nothing, the characters
-    (`before`, `after`, `asking`) beside which a word of one character counts, and the English words that need a
+    (`before`, `after`, `asking`) beside which a word of one character counts, what behind a word makes it another thing
+    (`heads`), and the English words that need a
     `capital`.
     """
 
@@ -54,6 +55,7 @@ class Vocabulary:
         self._phrases: dict[str, dict[tuple[str, ...], list[Sense]]] = {}
         self._before, self._after = frozenset(ordinary["before"]), frozenset(ordinary["after"])
         self._asking = frozenset(ordinary["asking"])
+        self._heads = tuple(ordinary["heads"].split())
         self._capital = frozenset(map(_singular, parts(ordinary["capital"])))
 
     def read(self, text: str) -> list[Found]:
@@ -90,6 +92,11 @@ class Vocabulary:
         return not (_is_latin(folded[start]) and _is_latin(before)) and not (
             _is_latin(folded[end - 1]) and _is_latin(after)
         )
+
+    def goes_on(self, folded: str, end: int) -> bool:
+        """Whether a Chinese word that ends there is only the beginning of one of its kind: 運動 of 運動中心. What a
+        Chinese word is stands at its end."""
+        return bool(_HAN.match(folded[end - 1 : end])) and folded.startswith(self._heads, end)
 
     def _read_latin(self, folded: str, text: str) -> Iterator[Found]:
         runs = list(_WORD.finditer(folded))

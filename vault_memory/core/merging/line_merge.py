@@ -7,6 +7,7 @@ order. Where both changed the same lines, both texts stay, in a block that a per
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -17,6 +18,8 @@ from vault_memory.core import reading
 from vault_memory.core.merging.matching import ends, matches
 from vault_memory.core.notes import note
 
+_HEADING = re.compile(r" {0,3}#{1,6}(?:[ \t]|$)")
+_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 Side = Literal["ours", "theirs"]
 Newer = Callable[[str], Side]
 """Which side changed a key of the profile, or a property of a note, last."""
@@ -141,8 +144,24 @@ def _settle(base: list[str], ours: list[str], theirs: list[str]) -> tuple[list[s
     first, last = ours[:head], ours[len(ours) - tail :]
     ours, theirs = ours[head : len(ours) - tail], theirs[head : len(theirs) - tail]
     if not base:
-        return [*first, *ours, *theirs, *last], 0
+        (mine, my_sections), (yours, your_sections) = _at_heading(ours), _at_heading(theirs)
+        return [*first, *mine, *yours, *my_sections, *your_sections, *last], 0
     return [*first, *note.conflict_block(ours, theirs), *last], 1
+
+
+def _at_heading(lines: list[str]) -> tuple[list[str], list[str]]:
+    """Lines before the first heading, which belong to the section in which they stand, and the rest: what one side adds
+    to a section must not come into one that the other side begins behind it."""
+    fence = ""
+    for at, line in enumerate(lines):
+        mark = _FENCE.match(line)
+        if mark and (not fence or mark[1].startswith(fence)):
+            fence = "" if fence else mark[1]
+        elif not fence and _HEADING.match(line):
+            while at and not lines[at - 1].strip():
+                at -= 1
+            return lines[:at], lines[at:]
+    return lines, []
 
 
 def carried_lines(old: list[str], new: list[str], text: list[str]) -> list[str]:

@@ -68,12 +68,19 @@ def merge_file(
         return merge_journal(old, one, other)
     if kind == "learning":
         return merge_learning(old, one, other, newer)
-    if kind == "entity" and old is None and graph.are_two(one, other):
+    if old is None and kind == "entity" and graph.are_two(one, other):
         return None
     merged = property_merge.merge_note(old, one, other, newer, has_uses=kind in RECORDS)
     if kind == "entity" and not merged.conflicts:  # between marks each side's lines stay as they are
         return replace(merged, text=graph.without_twins(merged.text, one, other))
     return merged
+
+
+def is_of_two_entities(path: PurePosixPath, ours: bytes, theirs: bytes) -> bool:
+    """Whether a file holds one entity on our side and another one on theirs."""
+    place = layout.place_of(path)
+    one, other = (data.decode("utf-8", "surrogateescape") for data in (ours, theirs))
+    return place is not None and layout.kind_of(place) == "entity" and graph.are_two(one, other)
 
 
 def with_entries_of(other: bytes, text: bytes) -> bytes:

@@ -34,9 +34,11 @@ from vault_memory.services.admin.status import (
 )
 from vault_memory.services.admin.users import remove_left_over
 from vault_memory.services.daemon import JOBS, is_running, read_record
+from vault_memory.services.graph import graph_problems
 from vault_memory.services.indexing import embed, rebuild, reconcile
+from vault_memory.services.longterm import long_term_fault
 from vault_memory.services.profiles import evidence_sources
-from vault_memory.services.shortterm import store_place, store_problem
+from vault_memory.services.shortterm import encoding_problem, store_place, store_problem
 from vault_memory.services.sync import install_merge_driver, merge_driver_installed, private_in_git, waiting_addresses
 from vault_memory.services.vault import Vault
 
@@ -234,6 +236,13 @@ def _evidence(vault: Vault) -> CheckResult:
     return "every line of it can be read", ""
 
 
+def _entities(vault: Vault) -> CheckResult:
+    if problems := [line for user_id in vault.user_ids() for line in graph_problems(vault, user_id)]:
+        more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
+        return f"{problems[0]}{more}", "edit these notes; `vault-memory graph show NAME` shows what counts"
+    return "each note of an entity can be read, and no two have one name", ""
+
+
 def _sizes(vault: Vault) -> CheckResult:
     if large := [line for scope in status(vault).scopes if (line := too_large(scope))]:
         what, _, step = large[0].rpartition(": ")
@@ -322,9 +331,10 @@ def _repair_leftovers(vault: Vault) -> None:
 
 
 def _stores(vault: Vault) -> CheckResult:
-    if problem := store_problem(vault):
-        return problem, "docs/stores.md says what to do for each message"
-    return f"short-term store: {store_place(vault)}", ""
+    if problems := [*filter(None, [store_problem(vault), long_term_fault(vault), encoding_problem(vault)])]:
+        return "; ".join(problems), "docs/stores.md says what to do for each message"
+    long_term = "; long-term store: PostgreSQL" if vault.config.longterm_enabled else ""
+    return f"short-term store: {store_place(vault)}{long_term}", ""
 
 
 CHECKS = (
@@ -345,6 +355,7 @@ CHECKS = (
     Check("notes", _notes),
     Check("profiles", _profiles),
     Check("evidence", _evidence),
+    Check("entities", _entities),
     Check("sizes", _sizes),
     Check("stores", _stores),
     Check("watching", _watching),

@@ -25,7 +25,7 @@ from vault_memory.services.longterm import long_term_problem
 from vault_memory.services.memories import Session, session
 from vault_memory.services.notes import file_of
 from vault_memory.services.person_edits import Withheld, withheld
-from vault_memory.services.shortterm import store_place, store_problem
+from vault_memory.services.shortterm import encoding_problem, store_place, store_problem
 from vault_memory.services.sync import (
     decided_conflicts,
     open_conflicts,
@@ -165,7 +165,7 @@ def status(vault: Vault, user_id: str | None = None) -> Status:
         withheld=held_back,
         degraded=(
             *degraded,
-            *filter(None, [store_problem(vault), long_term_problem(vault)]),
+            *filter(None, [store_problem(vault), long_term_problem(vault), encoding_problem(vault)]),
             *refused,
             *(told(lambda: [*vault.refused_users(), *vault.no_users()]) if user_id is None else ()),
         ),

@@ -21,7 +21,7 @@ from vault_memory.errors import ForeignFile, HistoryError, TooLarge, UsageError,
 from vault_memory.services.admin.access import drop_user_token
 from vault_memory.services.indexing import reconcile
 from vault_memory.services.learning import rename_sessions
-from vault_memory.services.longterm import rename_waiting
+from vault_memory.services.longterm import rename_noted, rename_waiting
 from vault_memory.services.memories import drop_deletions, rename_accesses
 from vault_memory.services.person_edits import commit_person_edits, withheld
 from vault_memory.services.shortterm import forget_history
@@ -114,6 +114,7 @@ def rename_user(vault: Vault, old: str, new: str) -> None:
             partial(rename_sessions, vault, old, new),
             partial(forget_history, vault, old),
             partial(rename_waiting, vault, old, new),
+            partial(rename_noted, vault, old, new),
         ):
             with suppress(VaultMemoryError):
                 follow()

@@ -74,7 +74,8 @@ def forget(
     then. What goes wrong later is in the receipt, and done by the next `finish_forgetting`."""
     wish = Wish(text, key, turn, since)
     vault.known_user(user_id)
-    shown = _codes(vault, user_id).take(code).get(_WISH)
+    chosen, _ = _codes(vault, user_id).take(code)
+    shown = chosen.get(_WISH)
     finish_forgetting(vault, user_id)
     with forgetting_lock(vault, user_id):
         _refuse_waiting(vault, user_id)

@@ -67,8 +67,8 @@ def get_entity(vault: Vault, user_id: str, name: str) -> EntityView:
     """An entity by its name, alias, former name or id. Raises `NotFound`."""
     graph = graph_of(vault, user_id)
     entity = found(graph, user_id, name)
-    problem = graph.problems.get(entity.source)
-    return EntityView(entity, graph.relations_of(entity), (problem,) if problem else ())
+    twins = (line for line in graph.twins if line.startswith(f"{entity.source} and "))
+    return EntityView(entity, graph.relations_of(entity), (*entity.problems, *twins))
 
 
 def neighbours(vault: Vault, user_id: str, name: str, depth: int = 1) -> Part:
@@ -99,8 +99,16 @@ def draw_graph(vault: Vault, user_id: str, form: str = "mermaid", around: str | 
 
 
 def left_out(vault: Vault, user_id: str) -> list[str]:
-    """What of the graph could not be read, in words: ways and neighbourhoods lack it. Raises `NotFound`."""
+    """What of the graph could not be read, in words: ways and neighbourhoods lack it; and which notes have one name.
+    Raises `NotFound`."""
     return _degraded(graph_of(vault, user_id))
+
+
+def graph_problems(vault: Vault, user_id: str) -> list[str]:
+    """What is wrong in the notes of entities, in words. Raises `NotFound`."""
+    graph = graph_of(vault, user_id)
+    folder = graph.folder.rpartition("/")[0]
+    return [*(f"{folder}/{source}: {why}" for source, why in graph.problems.items()), *_twins(graph)]
 
 
 def found(graph: Graph, user_id: str, name: str) -> Entity:
@@ -114,4 +122,9 @@ def found(graph: Graph, user_id: str, name: str) -> Entity:
 
 
 def _degraded(graph: Graph) -> list[str]:
-    return [f"{graph.folder.rpartition('/')[0]}/{source} is left out: {why}" for source, why in graph.unread.items()]
+    folder = graph.folder.rpartition("/")[0]
+    return [*(f"{folder}/{source} is left out: {why}" for source, why in graph.unread.items()), *_twins(graph)]
+
+
+def _twins(graph: Graph) -> list[str]:
+    return [f"{graph.folder.rpartition('/')[0]}: {line}" for line in graph.twins]

@@ -75,7 +75,7 @@ def update_user(vault: Vault, user_id: str, event: Mapping[str, Any]) -> Learned
         return Learned(user_id, read_profile(vault, user_id), is_kept=False)
     counts: Counter[str] = Counter()
     said, step = step, _public(step, counts)
-    left_out = said.topic is not None and step.topic is None
+    left_out = "the topic" if said.topic and step.topic is None else "a part of the event"
     path = layout.user_dir(user_id) / layout.LEARNING
     at = vault.now().astimezone(vault.config.zone())
 
@@ -100,7 +100,7 @@ def update_user(vault: Vault, user_id: str, event: Mapping[str, Any]) -> Learned
         redactions=dict(counts),
         paused=done.paused,
         degraded=(
-            *([f"the topic is left out: it is private ({', '.join(counts)})"] if left_out else []),
+            *([f"{left_out} is left out: it is private ({', '.join(counts)})"] if counts else []),
             *([f"index: {done.index_problem}"] if done.index_problem else []),
         ),
     )

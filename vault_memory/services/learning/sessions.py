@@ -3,6 +3,8 @@ step."""
 
 from __future__ import annotations
 
+import unicodedata
+
 from vault_memory.core import layout, learning
 from vault_memory.core.learning import SESSION_TTL_S, SessionContext
 from vault_memory.core.privacy import redact
@@ -81,6 +83,8 @@ def _owner(user_id: str) -> str:
 
 
 def _session(session_id: str) -> str:
+    if isinstance(session_id, str) and any(unicodedata.category(sign) == "Cc" for sign in session_id):
+        raise UsageError("session_id holds a control character: name the session without")  # two would be one
     if key := learning.checked("session_id", session_id):
         return key
     raise UsageError("session_id is missing")

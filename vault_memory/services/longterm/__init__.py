@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 from vault_memory.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from vault_memory.services.longterm.check import CheckedTable, check_long_term, tables_ddl
+    from vault_memory.services.longterm.check import CheckedTable, check_long_term, long_term_fault, tables_ddl
     from vault_memory.services.longterm.flush import ROUND_S, Flushed, flush_long_term, persist_long_term
+    from vault_memory.services.longterm.since import note_since, rename_noted
     from vault_memory.services.longterm.waiting import (
         LongTermState,
         long_term_problem,
         long_term_state,
         note_for_long_term,
-        note_since,
         rename_waiting,
     )
 
@@ -26,11 +26,13 @@ __all__ = [
     "LongTermState",
     "check_long_term",
     "flush_long_term",
+    "long_term_fault",
     "long_term_problem",
     "long_term_state",
     "note_for_long_term",
     "note_since",
     "persist_long_term",
+    "rename_noted",
     "rename_waiting",
     "tables_ddl",
 ]
@@ -44,10 +46,12 @@ __getattr__ = lazy_exports(
         "LongTermState": "waiting",
         "check_long_term": "check",
         "flush_long_term": "flush",
+        "long_term_fault": "check",
         "long_term_problem": "waiting",
         "long_term_state": "waiting",
         "note_for_long_term": "waiting",
-        "note_since": "waiting",
+        "note_since": "since",
+        "rename_noted": "since",
         "persist_long_term": "flush",
         "rename_waiting": "waiting",
         "tables_ddl": "check",

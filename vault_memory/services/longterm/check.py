@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from vault_memory.core.longterm import Target, ddl, targets
-from vault_memory.errors import ConfigError
+from vault_memory.errors import ConfigError, EndpointError
+from vault_memory.services.longterm.waiting import long_term_problem
 from vault_memory.services.vault import Vault
 
 
@@ -33,6 +34,18 @@ def check_long_term(vault: Vault) -> Iterator[CheckedTable]:
                 yield CheckedTable(target.logical, target.table, False, (str(error),))
             else:
                 yield CheckedTable(target.logical, target.table, table.is_keyed, table.problems)
+
+
+def long_term_fault(vault: Vault) -> str:
+    """What keeps turns from the long-term store, in words; "" when nothing does, or it is off. The database is
+    asked."""
+    if not vault.config.longterm_enabled:
+        return ""
+    try:
+        faults = [f"{each.table}: {why}" for each in check_long_term(vault) for why in each.problems]
+    except (ConfigError, EndpointError) as error:
+        faults = [str(error)]
+    return f"long-term store: {'; '.join(faults)}" if faults else long_term_problem(vault)
 
 
 def tables_ddl(vault: Vault) -> str:

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from vault_memory.adapters.tokenizer import pack_token_record
 from vault_memory.core import payload
-from vault_memory.core.longterm import name_of, rows_of, targets
+from vault_memory.core.longterm import Row, name_of, rows_of, targets
 from vault_memory.errors import EndpointError, UsageError, VaultMemoryError
+from vault_memory.services.longterm.since import note_memories
 from vault_memory.services.longterm.waiting import SENT_FIELDS, check_enabled, is_to_be_sent, round_state
 from vault_memory.services.redactor import Redactor
 from vault_memory.services.vault import Vault
@@ -39,8 +42,9 @@ class Flushed:
 def flush_long_term(
     vault: Vault, *, stop_s: float | None = None, pause: Callable[[float], None] = time.sleep
 ) -> Flushed:
-    """Send what waits in the outbox, each turn at most once, in batches; with `stop_s` no batch begins after that time.
-    A turn goes from the outbox when the database has committed it; one that it refuses stays, and holds up no other.
+    """Send what waits in the outbox, and the memories whose notes have changed, each at most once, in batches; with
+    `stop_s` no batch begins after that time. A memory counts as a turn. A turn goes from the outbox when the database
+    has committed it; one that it refuses stays, and holds up no other.
 
     Raises `Busy` while another process sends, `UsageError` while it is off, and what `PostgresStore` raises, after
     three more attempts where these may help; all that is not sent waits, and `long_term_state` says why.
@@ -53,17 +57,19 @@ def flush_long_term(
         until = None if stop_s is None else time.monotonic() + stop_s
         began = vault.now()
         try:
-            with vault.long_term() as store:
+            note_memories(vault, until)
+            with vault.long_term() as store, ThreadPoolExecutor(1) as ahead:
                 tables: list[Table] = []
-                while batch := vault.outbox.take(vault.config.longterm_batch_size, began.timestamp()):
-                    if until is not None and time.monotonic() > until:
-                        break
+                numbers, rows = _taken(vault, began)
+                while numbers and (until is None or time.monotonic() <= until):
+                    following = ahead.submit(_taken, vault, began, numbers)  # while the database writes
                     tables = tables or _retried(lambda: _tables(vault, store), pause)
-                    send = partial(_send, vault, store, tables, [each.turn for each in batch])
-                    reasons = {batch[index].number: why for index, why in _retried(send, pause).items()}
-                    done = [each.number for each in batch if each.number not in reasons]
+                    refusals = _retried(partial(_send, store, tables, rows), pause)
+                    reasons = {numbers[index]: why for index, why in refusals.items()}
+                    done = [number for number in numbers if number not in reasons]
                     vault.outbox.settle(done, reasons, began.timestamp())
                     sent, refused = sent + len(done), refused + len(reasons)
+                    numbers, rows = following.result()
         except VaultMemoryError as error:
             problem = str(error)
             raise
@@ -98,7 +104,7 @@ def persist_long_term(vault: Vault, records: Sequence[Mapping[str, Any]]) -> int
     with vault.long_term() as store:
         tables = _tables(vault, store)
         for start in range(0, len(chosen), size):
-            refused = _send(vault, store, tables, chosen[start : start + size])
+            refused = _send(store, tables, _rows(vault, chosen[start : start + size]))
             reasons |= {start + index: why for index, why in refused.items()}
     if reasons:
         index, why = min(reasons.items())
@@ -121,13 +127,22 @@ def _tables(vault: Vault, store: PostgresStore) -> list[Table]:
     return [store.look(target) for target in targets(vault.config.longterm_tables, vault.config.longterm_columns_map)]
 
 
-def _send(
-    vault: Vault, store: PostgresStore, tables: Sequence[Table], turns: Sequence[Mapping[str, Any]]
-) -> dict[int, str]:
+def _taken(vault: Vault, began: datetime, beside: Sequence[int] = ()) -> tuple[list[int], list[list[Row]]]:
+    """The next batch of the outbox, without those `beside` it, which are being sent: the numbers of its turns, and the
+    rows of each."""
+    batch = vault.outbox.take(vault.config.longterm_batch_size, began.timestamp(), beside)
+    return [each.number for each in batch], _rows(vault, [each.turn for each in batch])
+
+
+def _rows(vault: Vault, turns: Sequence[Mapping[str, Any]]) -> list[list[Row]]:
+    """The rows of each turn."""
+    mapped = targets(vault.config.longterm_tables, vault.config.longterm_columns_map)
+    return [rows_of(turn, _tokens(vault, turn), mapped) for turn in turns]
+
+
+def _send(store: PostgresStore, tables: Sequence[Table], made: Sequence[Sequence[Row]]) -> dict[int, str]:
     """Write the rows of turns; which of the turns, by index, were refused, and why."""
     reasons: dict[int, str] = {}
-    mapped = [table.target for table in tables]
-    made = [rows_of(turn, _tokens(vault, turn), mapped) for turn in turns]
     for table in tables:
         rows = [(index, row) for index, rows in enumerate(made) for row in rows if row.logical == table.target.logical]
         refused = store.write(table, [row for _, row in rows])

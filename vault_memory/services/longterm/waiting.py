@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import date
-from itertools import islice
+from datetime import datetime, timedelta
 from typing import Any
 
 from vault_memory.adapters.longterm import WaitingCounts
 from vault_memory.adapters.state import StateFile
-from vault_memory.core import layout
 from vault_memory.core.extraction import asks_to_be_left_out
 from vault_memory.errors import UsageError, VaultMemoryError
-from vault_memory.services.notes import newest_turns
-from vault_memory.services.vault import Vault
+from vault_memory.services.vault import NO_DATABASE, Vault
 
 SENT_FIELDS = ("conversation_id", "user_id", "user_message", "assistant_message", "reflection", "cid", "created_at")
+ANSWER_WAIT_S = 3_600.0
+"""So long a turn waits for its answer: without a unique key a row that is there would not get it any more."""
+_A_LONG_TIME = timedelta(hours=1)
+"""Between two rounds; the daemon has one each minute."""
 _MAX_SEARCHED_CHARS = 20_000
-_AT_ONCE = 500
 
 
 @dataclass(frozen=True)
@@ -34,33 +33,18 @@ class LongTermState:
     problem: str = ""
 
 
-def note_for_long_term(vault: Vault, turn: Mapping[str, Any]) -> str:
-    """Let a turn wait for the long-term store that is in the record, whole and without secrets. What was not to be
-    remembered is not sent. Returns what could not be done, in words, else ""; nothing is done while
-    `longterm.enabled` is off."""
+def note_for_long_term(vault: Vault, turn: Mapping[str, Any], *, is_whole: bool = False) -> str:
+    """Let a turn wait for the long-term store that is in the record, without secrets; one without an answer for an hour
+    at least, unless it `is_whole`: the answer may come. What was not to be remembered is not sent. Returns what could
+    not be done, in words, else ""; nothing is done while `longterm.enabled` is off."""
     if not vault.config.longterm_enabled or not is_to_be_sent(vault, turn):
         return ""
     try:
-        vault.outbox.put([_sent_part(turn)])
+        is_begun = turn.get("assistant_message") is None and not is_whole
+        vault.outbox.put([sent_part(turn)], vault.now().timestamp() + ANSWER_WAIT_S if is_begun else 0.0)
     except VaultMemoryError as error:
         return f"long-term store: {error}"
     return ""
-
-
-def note_since(vault: Vault, since: date) -> int:
-    """Let all recorded turns since a day wait again, such as those from before it was enabled; how many these are.
-    The database knows each by its name, and has none twice. Raises `UsageError` while it is off, and what the outbox
-    raises."""
-    check_enabled(vault)
-    count = 0
-    for user_id in vault.user_ids():
-        if vault.config.is_off_record(user_id):
-            continue
-        turns = _turns_since(vault, user_id, since)
-        while batch := [*islice(turns, _AT_ONCE)]:
-            vault.outbox.put(batch[::-1])
-            count += len(batch)
-    return count
 
 
 def check_enabled(vault: Vault) -> None:
@@ -71,9 +55,9 @@ def check_enabled(vault: Vault) -> None:
 
 
 def is_to_be_sent(vault: Vault, turn: Mapping[str, Any]) -> bool:
-    """Whether a turn is sent: it has a reply, and its person has not asked that it be left out."""
+    """Whether a turn is sent: its person has not asked that it be left out."""
     message = str(turn.get("user_message") or "")[:_MAX_SEARCHED_CHARS]
-    return turn.get("assistant_message") is not None and not asks_to_be_left_out(message, vault.lexicon())
+    return not asks_to_be_left_out(message, vault.lexicon())
 
 
 def rename_waiting(vault: Vault, old: str, new: str) -> None:
@@ -107,21 +91,16 @@ def long_term_problem(vault: Vault) -> str:
         state = long_term_state(vault)
     except VaultMemoryError as error:
         return f"long-term store: {error}"
+    if not vault.database_url:
+        return f"long-term store: {NO_DATABASE}"
     why = state.problem or "; ".join(reason for reason, _ in state.counts.reasons)
+    if not state.last_round or vault.now() - datetime.fromisoformat(state.last_round) > _A_LONG_TIME:
+        why = "nobody sends them: the daemon does, and `vault-memory longterm flush`"
     if not (why and state.counts.waiting):
         return ""
     return f"long-term store: {state.counts.waiting:,} turns wait: {why}"
 
 
-def _turns_since(vault: Vault, user_id: str, since: date) -> Iterator[dict[str, Any]]:
-    for source, turn in newest_turns(vault, user_id, sys.maxsize):
-        day = layout.recorded_day(source.rpartition(":")[0])
-        if day is None or day < since:
-            return
-        turn = {**turn, "user_id": user_id}
-        if is_to_be_sent(vault, turn):
-            yield _sent_part(turn)
-
-
-def _sent_part(turn: Mapping[str, Any]) -> dict[str, Any]:
+def sent_part(turn: Mapping[str, Any]) -> dict[str, Any]:
+    """What of a recorded turn is sent."""
     return {name: turn.get(name) for name in SENT_FIELDS}

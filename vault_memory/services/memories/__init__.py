@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from vault_memory.services.memories.expire import expire_memories, too_many
     from vault_memory.services.memories.files import (
         MemoryFile,
+        changed_memories,
         list_memories,
         memories_holding,
         memory_files,
@@ -28,7 +29,14 @@ if TYPE_CHECKING:
     )
     from vault_memory.services.memories.receipt import Look, Receipt
     from vault_memory.services.memories.reinforce import make_lasting, reinforce, renew
-    from vault_memory.services.memories.said import NOTHING_KEPT, Kept, KeptOfTurn, forget_said, keep_said
+    from vault_memory.services.memories.said import (
+        NOTHING_KEPT,
+        Kept,
+        KeptOfTurn,
+        forget_said,
+        is_forgotten_by,
+        keep_said,
+    )
     from vault_memory.services.memories.similar import Similar
     from vault_memory.services.memories.statistics import (
         Session,
@@ -49,6 +57,7 @@ if TYPE_CHECKING:
         store,
         store_all,
         store_memory,
+        without_secrets,
     )
 
 __all__ = [
@@ -67,6 +76,7 @@ __all__ = [
     "Stored",
     "StoredAll",
     "accesses",
+    "changed_memories",
     "delete_memories",
     "draft",
     "drop_deletions",
@@ -74,6 +84,7 @@ __all__ = [
     "expire_memories",
     "forget_accesses",
     "forget_said",
+    "is_forgotten_by",
     "is_all_left_out",
     "keep_said",
     "list_memories",
@@ -94,6 +105,7 @@ __all__ = [
     "store",
     "store_all",
     "store_memory",
+    "without_secrets",
     "supersede",
     "too_many",
     "write_accesses",
@@ -109,6 +121,7 @@ __getattr__ = lazy_exports(
         "KeptOfTurn": "said",
         "NOTHING_KEPT": "said",
         "forget_said": "said",
+        "is_forgotten_by": "said",
         "keep_said": "said",
         "make_lasting": "reinforce",
         "reinforce": "reinforce",
@@ -123,6 +136,7 @@ __getattr__ = lazy_exports(
         "Stored": "store",
         "StoredAll": "store",
         "accesses": "accesses",
+        "changed_memories": "files",
         "delete_memories": "delete",
         "draft": "store",
         "drop_deletions": "delete",
@@ -145,6 +159,7 @@ __getattr__ = lazy_exports(
         "store": "store",
         "store_all": "store",
         "store_memory": "store",
+        "without_secrets": "store",
         "supersede": "change",
         "write_accesses": "accesses",
     },

@@ -88,6 +88,17 @@ def memories_holding(vault: Vault, user_id: str, text: str, *, memory_type: str 
     return found
 
 
+def changed_memories(vault: Vault, user_id: str, after_ns: int, limit: int) -> list[tuple[MemoryFile | None, int]]:
+    """The memories, past ones too, whose notes were changed on this machine after a time (of the files, in nanoseconds
+    since 1970), at most `limit`, with that time, the earliest first; None for a note that is gone by now. Raises
+    `NotFound` for an unknown user."""
+    with vault.reading(user_id):
+        if not vault.index(user_id).is_read_only:
+            reconcile(vault, user_id)
+        changed = vault.index(user_id).changed_memories(after_ns, limit)
+    return [(read_memory(vault, user_id, source), at_ns) for source, at_ns in changed]
+
+
 def list_memories(
     vault: Vault,
     user_id: str,

@@ -20,10 +20,13 @@ from vault_memory.adapters import files
 from vault_memory.adapters.index import Traces
 from vault_memory.core import layout
 from vault_memory.core.memories import Memory
+from vault_memory.core.profile import Change, Profile
+from vault_memory.core.text import same
 from vault_memory.errors import VaultMemoryError, in_command
 from vault_memory.services.memories.accesses import accesses
 from vault_memory.services.memories.files import MemoryFile, memory_rows
 from vault_memory.services.notes import ENDED_FILE
+from vault_memory.services.profiles import value_in_words
 from vault_memory.services.vault import Vault
 from vault_memory.services.write import Written
 
@@ -40,7 +43,8 @@ class Look:
 @dataclass(frozen=True)
 class Receipt:
     """A deletion: the ids of the memories, the commits that deleted them (`paused` says why one waits), a look at each
-    store, a command for each note that brings it back, and what still holds the words, in words."""
+    store, a command for each note and value that brings it back, and what still holds the words, in words. `values` are
+    those of the profile that went along (`timezone = America/New_York`)."""
 
     ids: tuple[str, ...]
     commits: tuple[str, ...]
@@ -48,6 +52,7 @@ class Receipt:
     looks: tuple[Look, ...]
     restore: tuple[str, ...]
     kept: tuple[str, ...]
+    values: tuple[str, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
         """The receipt as JSON shows it."""
@@ -58,7 +63,19 @@ class Receipt:
             "verified": [{"store": each.store, "absent": each.is_absent, "says": each.says} for each in self.looks],
             "restore": list(self.restore),
             "kept": list(self.kept),
+            "values": list(self.values),
         }
+
+
+@dataclass(frozen=True)
+class Deleted:
+    """What a write has deleted: the notes, the values of the profile (`changes`), and why other values stay; by how
+    many commits, if none waits."""
+
+    files: tuple[MemoryFile, ...]
+    changes: tuple[Change, ...]
+    stays: tuple[str, ...]
+    commits: int
 
 
 def seen_before(vault: Vault, user_id: str, sources: Iterable[str]) -> Traces | None:
@@ -72,27 +89,35 @@ def seen_before(vault: Vault, user_id: str, sources: Iterable[str]) -> Traces | 
 def receipt(
     vault: Vault,
     user_id: str,
-    written: Written[tuple[MemoryFile, ...]],
+    written: Written[Deleted],
     traces: Traces | None,
     is_waiting: Callable[[str], bool],
 ) -> Receipt:
     """The receipt of a deletion that was `written`. `traces` are those of before; `is_waiting` tells of a source
     whether another deletion has chosen it."""
-    found = written.result
-    before = _commit_before(vault, written.commits)
+    found, changes = written.result.files, written.result.changes
+    before = _commit_before(vault, written)
     paths = [layout.user_dir(user_id) / file.source for file in found]
     held = [path for path in paths if before and vault.history.entry(path, before)]
     copies = "and so have exports and backups of before, and what a sync has sent to other places"
     history = f"git's history: {_many(len(held), 'note')} as of commit {(before or '')[:12]}; {copies}"
     kept = [history] if held else []
+    kept += written.result.stays
     kept += dict.fromkeys(_kept(vault, user_id, [file.memory for file in found]))
     return Receipt(
         tuple(file.memory.id for file in found),
         written.commits,
         written.paused,
-        tuple(_looks(vault, user_id, found, paths, traces, is_waiting)),
-        tuple(f"vault-memory restore {in_command(path)} --to {before}" for path in held),
+        (
+            *_looks(vault, user_id, found, paths, traces, is_waiting),
+            *([_asked("profile", lambda: _in_profile(vault, user_id, changes))] if changes else []),
+        ),
+        (
+            *(f"vault-memory restore {in_command(path)} --to {before}" for path in held),
+            *dict.fromkeys(f"vault-memory pref restore --user {user_id} {each.key} --to {before}" for each in changes),
+        ),
         tuple(kept),
+        tuple(value_in_words(each.key, each.old) for each in changes),
     )
 
 
@@ -229,6 +254,12 @@ def _in_bytes(vault: Vault, user_id: str, words: Sequence[str]) -> Look:
     return _look("bytes", there, f"the bytes of {names} and of {_many(len(own), 'file')} of the state{also}")
 
 
+def _in_profile(vault: Vault, user_id: str, changes: Sequence[Change]) -> Look:
+    profile = Profile.decode(files.read(vault.path(user_id, layout.PROFILE)) or b"")
+    gone = [each for each in changes if any(same(item.value, each.old) for item in profile.items(each.key))]
+    return _look("profile", [value_in_words(each.key, each.old) for each in gone], "the values of USER.md")
+
+
 def _state_of(vault: Vault, user_id: str) -> list[Path]:
     """The files of the state that are this user's: in a folder of the user's name, or so called."""
     state = vault.root / layout.STATE_DIR
@@ -264,10 +295,12 @@ def _look(store: str, there: list[str], where: str) -> Look:
     return Look(store, not there, f"{where}: still {', '.join(there[:3])}{more}" if there else where)
 
 
-def _commit_before(vault: Vault, commits: tuple[str, ...]) -> str | None:
+def _commit_before(vault: Vault, written: Written[Deleted]) -> str | None:
     """The commit that holds what was deleted: the one before the deletion, or the last one while that waits."""
     try:
-        return vault.history.commit_named(f"{commits[-1]}^" if commits else "HEAD")
+        return vault.history.commit_named(
+            f"{written.commits[-1]}~{written.result.commits}" if written.commits else "HEAD"
+        )
     except VaultMemoryError:
         return None
 

@@ -3,7 +3,7 @@ Said again, it is reinforced; taken back, it goes."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time
 from pathlib import PurePosixPath
@@ -162,7 +162,7 @@ def forget_said(
             fitting = [file for file in _meant(vault, user_id, each) if not _is_later(file.memory, said_until)]
             gone = [file for file in fitting if _may_go(vault, user_id, file)]
             found |= {file.source: file for file in gone}
-            if each.is_sure and not gone:
+            if not gone:
                 missed.append(_why_kept(each, fitting))
     except (Busy, IndexUnusable) as error:  # `memory delete` is left
         return KeptOfTurn(not_found=(f"the memories could not be searched ({error}): `vault-memory memory delete`",))
@@ -174,6 +174,14 @@ def forget_said(
     message = _message(user_id, "forget", [file.memory for file in going], source)
     kept = tuple(Kept(file.memory.id, file.memory.type, file.memory.content, "forgotten") for file in going)
     return KeptOfTurn(kept, (Draft(message, ASSISTANT, changes),), not_found=tuple(missed))
+
+
+def is_forgotten_by(asked: Sequence[Forget], memories_of_turn: Sequence[Kept]) -> Callable[[str], bool]:
+    """Tells of a sentence whether these requests mean it, beside the memories that go for them: of one that says more
+    than is asked for, only where no memory says just that."""
+    gone = [each.content for each in memories_of_turn if each.became == "forgotten"]
+    least = [(each, max(map(each.fits, gone), default=0) or 1) for each in asked]
+    return lambda sentence: any(each.fits(sentence) >= fit for each, fit in least)
 
 
 def _of_turn(vault: Vault, user_id: str, line: str, at: datetime) -> list[MemoryFile]:
@@ -204,6 +212,11 @@ def _is_later(memory: Memory, said_until: datetime | None) -> bool:
 
 def _why_kept(asked: Forget, fitting: Sequence[MemoryFile]) -> str:
     """Why nothing goes, and the next step."""
+    if asked.is_everything:
+        return (
+            "not forgotten: a sentence deletes no more than it names (`vault-memory memory delete` deletes by words or "
+            "type, `pref unset` a value of the profile)"
+        )
     if not fitting:
         return f"nothing found to forget: {asked.words} (`vault-memory memory list` and `pref list` show what is kept)"
     ids = " ".join(file.memory.id for file in fitting)

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         profile_timezone,
     )
     from vault_memory.services.profiles.suggestions import accept_suggestion, dismiss_suggestion, list_suggestions
+    from vault_memory.services.profiles.unlearned import Unlearned, unlearned, value_in_words
     from vault_memory.services.profiles.user_profile import (
         NO_PROFILE,
         UserProfile,
@@ -45,6 +46,7 @@ __all__ = [
     "Learned",
     "PreferenceChange",
     "ProfileFiles",
+    "Unlearned",
     "UserProfile",
     "accept_suggestion",
     "blame",
@@ -65,8 +67,10 @@ __all__ = [
     "restore_preference",
     "set_preference",
     "take_back",
+    "unlearned",
     "unset_preference",
     "user_profile",
+    "value_in_words",
 ]
 
 __getattr__ = lazy_exports(
@@ -77,6 +81,7 @@ __getattr__ = lazy_exports(
         "Learned": "preferences",
         "PreferenceChange": "history",
         "ProfileFiles": "profile_files",
+        "Unlearned": "unlearned",
         "UserProfile": "user_profile",
         "accept_suggestion": "suggestions",
         "blame": "preferences",
@@ -97,7 +102,9 @@ __getattr__ = lazy_exports(
         "restore_preference": "preferences",
         "set_preference": "preferences",
         "take_back": "preferences",
+        "unlearned": "unlearned",
         "unset_preference": "preferences",
         "user_profile": "user_profile",
+        "value_in_words": "unlearned",
     },
 )

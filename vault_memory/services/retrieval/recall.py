@@ -12,6 +12,7 @@ from typing import Any
 
 from vault_memory.adapters import files
 from vault_memory.core import layout, memories, reading
+from vault_memory.core.memorable import is_liking
 from vault_memory.core.memories import Memory, categories
 from vault_memory.core.profile import NOTE, Profile
 from vault_memory.core.text import tokens
@@ -34,6 +35,8 @@ then, at most once a day."""
 RENEWAL_WAIT_S = 0.5
 MIN_SHARED = 0.5
 """A memory with so much of the question's words answers it."""
+MAX_LOOKED_AT = 200
+"""So many of the newest memories are looked at for likes of things that are in no list."""
 SPARE_HITS = 10
 """Hits searched for beyond three for each memory: some are of one note, and the order changes by weight."""
 
@@ -84,6 +87,8 @@ def recall(
         _count(vault, user_id, found)
     except (Busy, Unwritable, ForeignFile) as error:
         found.degraded.append(f"this recall is not counted: {error}")
+    if skill_id is None and "preference" in (memory_types or ("preference",)) and len(found) < top_k:
+        found.extend(_of_no_list(vault, user_id, query, found, top_k - len(found)))
     return found
 
 
@@ -176,6 +181,24 @@ def _members(vault: Vault, user_id: str, asked: SearchQuery, wish: categories.Ex
     only = asked.filter(vault.now())
     found = vault.index(user_id).search(tokens.QueryTerms(terms, ()), None, only, MAX_TOP_K)
     return [chunk.source for chunk in found.chunks if wish.fit(chunk.text)]
+
+
+def _of_no_list(vault: Vault, user_id: str, query: str, found: Sequence[Recalled], most: int) -> Iterator[Recalled]:
+    """For a question of the person about a kind of thing: the newest likes of things that are in no list, of any kind.
+    They come behind all that are known to answer, and do not count as recalled: nobody knows whether they answer."""
+    wish = categories.expand(query, vault.config.categories)
+    if not (wish.categories and wish.is_of_person and vault.is_user(user_id)):
+        return
+    now, known = vault.now(), {each.id for each in found}
+    for row in vault.index(user_id).latest_memories(now.timestamp(), MAX_LOOKED_AT):
+        if row.type != "preference" or row.memory_id in known:
+            continue
+        memory = _memory_of(vault, user_id, row.source)
+        if memory is None or memory.is_past(now) or not (is_liking(memory.content) and wish.may_hold(memory.content)):
+            continue
+        yield _recalled(user_id, row.source, memory, memories.score(memory, 0.0, now), None)
+        if not (most := most - 1):
+            return
 
 
 def _notes(vault: Vault, user_id: str, wish: categories.Expansion, at: datetime) -> Iterator[Recalled]:

@@ -10,6 +10,7 @@ from vault_memory.lazy import lazy_exports
 if TYPE_CHECKING:
     from vault_memory.services.shortterm.context import (
         asks_not_to_be_kept,
+        encoding_problem,
         forget_history,
         load_recent_context,
         note_kept_turn,
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "asks_not_to_be_kept",
+    "encoding_problem",
     "forget_history",
     "load_recent_context",
     "note_kept_turn",
@@ -32,6 +34,7 @@ __getattr__ = lazy_exports(
     __name__,
     {
         "asks_not_to_be_kept": "context",
+        "encoding_problem": "context",
         "forget_history": "context",
         "load_recent_context": "context",
         "note_kept_turn": "context",

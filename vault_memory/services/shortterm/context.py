@@ -7,10 +7,9 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from vault_memory.adapters.tokenizer import pack_token_record
+from vault_memory.adapters.tokenizer import DEFAULT_ENCODING, is_encoding, pack_token_record
 from vault_memory.core import payload, recent
 from vault_memory.core.extraction import asks_to_be_left_out
-from vault_memory.core.privacy import shown_address
 from vault_memory.errors import UsageError, VaultMemoryError
 from vault_memory.services.redactor import Redactor
 from vault_memory.services.vault import Vault
@@ -54,25 +53,23 @@ def note_kept_turn(vault: Vault, turn: Mapping[str, Any]) -> str:
     """Note a turn that is in the record, whole and without secrets. In a shared store it is added to the user's
     history, too, and to the turns that nobody has taken; what was not to be remembered is not noted there, and a turn
     of former times nowhere. Returns what could not be used, in words, else ""."""
+    at = datetime.fromisoformat(turn["created_at"])
+    if (vault.now() - at).total_seconds() > vault.config.shortterm_ttl_s:
+        return ""
+    problems = []
     try:
-        at = datetime.fromisoformat(turn["created_at"])
-        if (vault.now() - at).total_seconds() > vault.config.shortterm_ttl_s:
-            return ""
         store = vault.short_term
         if _is_kept_back(vault, turn):
             return ""
-        _put_last(vault, turn)
-        if store.is_shared:
-            entry = recent.encoded(recent.history_entry(turn))
-            store.append(recent.history_key(turn["user_id"]), [entry], recent.HISTORY_TTL_S, recent.MOST_TURNS)
-            pending = recent.encoded(
-                {**{name: turn.get(name) for name in _PENDING}, "token_data": _tokens_of(vault, turn)}
-            )
-            store.append(recent.PENDING_KEY, [pending], recent.HISTORY_TTL_S, recent.MOST_PENDING)
-        degraded = store.degraded
+        for write in (_put_last, *((_append_to_history, _append_to_pending) if store.is_shared else ())):
+            try:
+                write(vault, turn)
+            except UsageError as error:  # another program has taken a key: the others get theirs
+                problems.append(str(error))
+        problems += filter(None, [store.degraded])
     except VaultMemoryError as error:
-        degraded = str(error)
-    return f"short-term store: {degraded}" if degraded else ""
+        problems.append(str(error))
+    return f"short-term store: {'; '.join(problems)}" if problems else ""
 
 
 def forget_history(vault: Vault, user_id: str) -> None:
@@ -83,8 +80,7 @@ def forget_history(vault: Vault, user_id: str) -> None:
 
 def store_place(vault: Vault) -> str:
     """Where the short-term store is, in words and without a password. Nothing is asked."""
-    url = vault.redis_url
-    return f"{shown_address(url)}, embedded while that is away" if url else "embedded"
+    return vault.short_term.where
 
 
 def store_problem(vault: Vault) -> str:
@@ -94,6 +90,17 @@ def store_problem(vault: Vault) -> str:
     except VaultMemoryError as error:
         problem = str(error)
     return f"short-term store: {problem}; what is said stays on this machine meanwhile" if problem else ""
+
+
+def encoding_problem(vault: Vault) -> str:
+    """Why tokens are not made by the encoding that the settings name, in words; "" when they are, and where tiktoken is
+    not here, for which the bytes serve."""
+    if is_encoding(vault.config.tokens_encoding):
+        return ""
+    return (
+        f"tokens.encoding {vault.config.tokens_encoding!r} is none that tiktoken knows: tokens are bytes, "
+        f"{DEFAULT_ENCODING!r} is the usual one"
+    )
 
 
 def asks_not_to_be_kept(vault: Vault, message: str) -> bool:
@@ -113,6 +120,16 @@ def _put_last(vault: Vault, turn: Mapping[str, Any]) -> None:
     value = recent.context_value(turn, _tokens_of(vault, turn) if store.is_shared else {})
     key = recent.context_key(turn["conversation_id"])
     store.update(key, lambda old: recent.later(old, value), vault.config.shortterm_ttl_s)
+
+
+def _append_to_history(vault: Vault, turn: Mapping[str, Any]) -> None:
+    entry = recent.encoded(recent.history_entry(turn))
+    vault.short_term.append(recent.history_key(turn["user_id"]), [entry], recent.HISTORY_TTL_S, recent.MOST_TURNS)
+
+
+def _append_to_pending(vault: Vault, turn: Mapping[str, Any]) -> None:
+    kept = {**{name: turn.get(name) for name in _PENDING}, "token_data": _tokens_of(vault, turn)}
+    vault.short_term.append(recent.PENDING_KEY, [recent.encoded(kept)], recent.HISTORY_TTL_S, recent.MOST_PENDING)
 
 
 def _tokens_of(vault: Vault, turn: Mapping[str, Any]) -> dict[str, Any]:

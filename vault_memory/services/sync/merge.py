@@ -57,6 +57,7 @@ class RemoteMerge:
     modes: dict[PurePosixPath, bytes] = field(default_factory=dict)
     left_out: list[FileDifference] = field(default_factory=list)
     instructions: list[PurePosixPath] = field(default_factory=list)
+    changed: list[PurePosixPath] = field(default_factory=list)
     given_up: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -139,7 +140,8 @@ class RemoteMerge:
             file_changes, key_drafts = sides.merge(difference)
             changes += file_changes
             later_drafts += key_drafts
-        self.instructions = [each.path for each in changes if each.new and _is_to_be_told(each.path)]
+        self.changed = [each.path for each in changes if each.new]
+        self.instructions = [path for path in self.changed if _is_to_be_told(path)]
         count = CommitLog(root).count(sides.ours, self.theirs)
         message = trailers.render(f"sync: merge {count} {'commit' if count == 1 else 'commits'} of the remote")
         merged = Draft(message, ASSISTANT, tuple(changes), self.theirs, tuple(sides.tree_only.items()))

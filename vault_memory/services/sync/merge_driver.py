@@ -11,6 +11,7 @@ from pathlib import Path, PurePosixPath
 
 from vault_memory.adapters import files, git
 from vault_memory.core.merging import merge
+from vault_memory.core.notes import note
 
 _NAME = "merge.vault-memory-profile"
 _SETTINGS = {
@@ -42,8 +43,15 @@ def merge_driver(base: Path, ours: Path, theirs: Path, path: PurePosixPath) -> l
     old, mine, other = (files.read(file) or b"" for file in (base, ours, theirs))
     # Git passes no times, so the age of two values of one key, by which `vault-memory sync` decides, is not known here.
     merged = merge.merge_file(path, old or None, mine, other)
+    if merged is None and merge.is_of_two_entities(path, mine, other):
+        sides = ([f"{line}\n" for line in _text(each).removesuffix("\n").split("\n")] for each in (mine, other))
+        ours.write_bytes("".join(note.conflict_block(*sides)).encode("utf-8", "surrogateescape"))
+        return [
+            f"{path}: it is the file of two entities: between the marks are both notes; move one to a file of another "
+            "name, delete the 3 marks"
+        ]
     if merged is None:
-        return [f"{path} is not a note of a user, or two different entities have this file: merge it yourself"]
+        return [f"{path} is not a note of a user: merge it yourself"]
     ours.write_bytes(merged.text.encode("utf-8", "surrogateescape"))
     lines = [
         f"{path}: {each.key} is {each.kept} here and {each.older} there: keep what is right" for each in merged.clashes
@@ -51,3 +59,7 @@ def merge_driver(base: Path, ours: Path, theirs: Path, path: PurePosixPath) -> l
     if merged.conflicts:
         lines.append(f"{path}: both sides changed the same lines: keep what is right, delete the 3 marks")
     return lines
+
+
+def _text(data: bytes) -> str:
+    return data.decode("utf-8", "surrogateescape")

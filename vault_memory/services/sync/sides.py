@@ -27,7 +27,7 @@ from vault_memory.adapters.git import (
     is_rules,
 )
 from vault_memory.adapters.history import ASSISTANT, Draft, FileChange, copy_beside
-from vault_memory.core import layout, reading, trailers
+from vault_memory.core import graph, layout, reading, trailers
 from vault_memory.core.merging import Clash, Side, merge
 from vault_memory.core.notes import note
 from vault_memory.core.profile import Profile
@@ -228,6 +228,8 @@ class Sides:
             return ([FileChange(path, None, to_disk(other))] if mine is None else []), []
         if merged is None:
             assert other is not None
+            if mine and theirs and merge.is_of_two_entities(path, mine, theirs):
+                return self._keep_two_entities(path, on_disk or b"", other), []
             return self._keep_both_files(path, on_disk or b"", other), []
         for first, last in note.conflicts_in(merged.text):
             self.notes.append(f"{path}: both sides changed the same lines; lines {first}-{last} hold both texts")
@@ -290,6 +292,17 @@ class Sides:
         copy = self._copy(path, older, lost)
         self.notes.append(f"{path}: both sides changed it; the newer stays, the older is {copy.path}")
         return [copy, *([FileChange(path, mine, other)] if is_theirs_newer else [])]
+
+    def _keep_two_entities(self, path: PurePosixPath, mine: bytes, other: Stored) -> list[FileChange]:
+        """Two entities whose names make one file: that whose name it is stays, else ours; the other's gets a number."""
+        is_theirs = graph.name_in_note(other.read().decode("utf-8", "replace")) == path.stem
+        content: Content = mine if is_theirs else other
+        beside = copy_beside(self.vault.history, path, "", content, self.theirs)
+        self.notes.append(
+            f"{path}: two entities have this name of a file; one is in {beside.path.name} now. A link that shows its "
+            "name leads to it, any other to the one that stays"
+        )
+        return [beside, *([FileChange(path, mine, other)] if is_theirs else [])]
 
     def _copy(self, path: PurePosixPath, content: Content, written: Moment) -> FileChange:
         day = self._local_time(written).date()

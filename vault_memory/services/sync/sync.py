@@ -11,6 +11,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
+from vault_memory.adapters import files, scan
 from vault_memory.adapters.git import CommitLog, Remote
 from vault_memory.adapters.history import Flushed
 from vault_memory.adapters.index import remove_index
@@ -18,6 +19,7 @@ from vault_memory.adapters.scan import walk
 from vault_memory.core import layout
 from vault_memory.core.privacy import shown_address
 from vault_memory.errors import Busy, HistoryError, IndexUnusable, UsageError
+from vault_memory.services.graph import graph_of
 from vault_memory.services.indexing import is_mass_deletion, reconcile
 from vault_memory.services.sync.agreed_remote import agreed_remote
 from vault_memory.services.sync.merge import RemoteMerge
@@ -140,7 +142,9 @@ def _merge(vault: Vault, name: str, theirs: str | None, plugins: bool) -> list[s
     if merge:
         merge.bring_modes()
         merge.bring_to_disk()
-    notes = [*merge.notes, *_new_instructions(merge), *_indexes_dropped(vault, merge)] if merge else []
+    notes = []
+    if merge:
+        notes = [*merge.notes, *_new_instructions(merge), *_indexes_dropped(vault, merge), *_twins(vault, merge)]
     notes += [f"commits of {len(flushed.kept_back)} files wait: {flushed.paused}"] if flushed.kept_back else []
     return notes + ([f"index: {written.index_problem}"] if written.index_problem else [])
 
@@ -177,16 +181,38 @@ def _new_instructions(merge: RemoteMerge) -> list[str]:
 def _refuse_mass_deletion(vault: Vault, paths: Sequence[PurePosixPath]) -> None:
     """Raise where many files are gone at once: the person must confirm that before they are deleted everywhere."""
     deleted: dict[str, set[str]] = {}
+    there: dict[str, set[str]] = {}
     for path in paths:
-        if not os.path.lexists(vault.root / path) and (place := layout.place_of(path)):
-            deleted.setdefault(place.scope, set()).add(place.source)
+        if place := layout.place_of(path):
+            found = there if os.path.lexists(vault.root / path) else deleted
+            found.setdefault(place.scope, set()).add(place.source)
     for scope, sources in deleted.items():
         known = vault.index(scope).files() if vault.index_path(scope).exists() else {}
-        if is_mass_deletion(len(sources & known.keys()), len(known)):
+        if not is_mass_deletion(len(sources & known.keys()), len(known)):
+            continue
+        moved = _hashes(vault, scope, there.get(scope, set()) - known.keys())
+        sources = {each for each in sources & known.keys() if known[each].content_hash not in moved}
+        if is_mass_deletion(len(sources), len(known)):
             raise HistoryError(
                 f"{len(sources)} files of {layout.scope_dir(scope)} are gone: `vault-memory resume` if you deleted "
                 "them, else put them back with `git restore`; then sync again"
             )
+
+
+def _hashes(vault: Vault, scope: str, sources: Collection[str]) -> set[bytes]:
+    """Of these files the content, by which one that was renamed is known."""
+    found = set()
+    for source in sources:
+        with contextlib.suppress(OSError):
+            found.add(scan.read(vault.root, scope, source, files.MAX_FILE_BYTES).content_hash)
+    return found
+
+
+def _twins(vault: Vault, merge: RemoteMerge) -> list[str]:
+    """Entities of one name in two notes, of the users whose entities came."""
+    places = [place for path in merge.changed if (place := layout.place_of(path))]
+    users = {place.scope for place in places if layout.kind_of(place) == "entity"}
+    return [f"{layout.user_dir(user)}: {line}" for user in sorted(users) for line in graph_of(vault, user).twins]
 
 
 def _refuse_waiting_commits(vault: Vault) -> Flushed:

@@ -38,6 +38,7 @@ from vault_memory.services.turns.record import (
     line_digest,
     note_kept,
     turn_before,
+    unlearned_with,
     without_told,
 )
 from vault_memory.services.turns.redactions import add_redactions
@@ -380,6 +381,12 @@ def _remember(vault: Vault, user_id: str, as_of: int, line: _Line) -> Written[Ke
         if kept.expired:
             return Plan(kept)
         drafts = [*kept.drafts]
+        gone = unlearned_with(state, forgotten, kept, line.said, signals)
+        changes, evidence = state.merge(gone.signals)
+        if changes:
+            of_profile = state.drafts(changes, ASSISTANT, line.source)
+            added = state.with_evidence(evidence, line.source)
+            drafts += [*of_profile[:-1], replace(of_profile[-1], changes=(*of_profile[-1].changes, added))]
         if kept.reinforced:
             subject = trailers.logs_subject(user_id, f"{state.at:%Y-%m-%d %H:%M}")
             message = trailers.render(subject, "", Trailers(user=user_id, source=line.source))
@@ -387,4 +394,5 @@ def _remember(vault: Vault, user_id: str, as_of: int, line: _Line) -> Written[Ke
         named = [replace(draft, message=trailers.with_turns(draft.message, [line.digest])) for draft in drafts]
         return Plan(kept, [replace(draft, made_at=turn.created_at) for draft in named])
 
-    return write(vault, user_id, [], decide, index_first=True)
+    edited = [layout.user_dir(user_id) / name for name in (layout.PROFILE, layout.FEEDBACK)] if forgotten else []
+    return write(vault, user_id, edited, decide, index_first=True)

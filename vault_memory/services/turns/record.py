@@ -40,7 +40,7 @@ from vault_memory.core.extraction import (
     why_nothing,
 )
 from vault_memory.core.forgetting import means_everything
-from vault_memory.core.memorable import Memorable, memorable, to_forget
+from vault_memory.core.memorable import Forget, Memorable, memorable, to_forget
 from vault_memory.core.notes import Reply, Turn, journal
 from vault_memory.core.privacy import private, secrets
 from vault_memory.core.profile import (
@@ -49,6 +49,7 @@ from vault_memory.core.profile import (
     NOTE,
     Change,
     Profile,
+    Row,
     Signal,
     Suggestion,
     labels_for,
@@ -70,14 +71,16 @@ from vault_memory.services.longterm import note_for_long_term
 from vault_memory.services.memories import (
     NOTHING_KEPT,
     Kept,
+    KeptOfTurn,
     forget_accesses,
     forget_said,
+    is_forgotten_by,
     keep_said,
     note_in_session,
     too_many,
 )
 from vault_memory.services.notes import bring_back, drop_summary, read_day
-from vault_memory.services.profiles import LaterChanges, ProfileFiles
+from vault_memory.services.profiles import LaterChanges, ProfileFiles, Unlearned, unlearned
 from vault_memory.services.redactor import LEFT_OUT, Redactor
 from vault_memory.services.shortterm import note_kept_turn
 from vault_memory.services.turns.redactions import add_redactions
@@ -156,13 +159,15 @@ def record_turn(
     goes_on: bool = False,
     context: str | None = None,
     known: dict[str, str] | None = None,
+    is_whole: bool = False,
 ) -> Recorded:
     """Keep a turn and learn from it. Off the record (`record=False`, or a user in `off_record`) nothing is kept.
 
     `core.payload.normalized` says of what form it is. `conversation_id` and `created_at` name a turn: said again under
     the same name, the same words are the same turn; if there is more in it than in the record, `degraded` says so.
-    Where `assistant_message` is None, `add_reply` adds it. Then `request` names what the client has sent: the same
-    within `RETRY_S` of its turn's last line is a retry of it, and at any time if the request `goes_on` with it.
+    Where `assistant_message` is None, `add_reply` adds it, unless the turn `is_whole` without one. Then `request` names
+    what the client has sent: the same within `RETRY_S` of its turn's last line is a retry of it, and at any time if the
+    request `goes_on` with it.
     `context` came with the message, but from whom is uncertain: it is kept, and nothing is learned from it.
     `known` are the secrets that were found in this conversation before (`Redactor`).
 
@@ -221,7 +226,7 @@ def record_turn(
                 break
             user_id, as_of = vault.id_now(user_id, as_of)
             turn = replace(turn, user_id=user_id)
-        unsent = note_for_long_term(vault, json.loads(turn.line()))
+        unsent = note_for_long_term(vault, json.loads(turn.line()), is_whole=is_whole)
         try:
             if learn:
                 until = time.monotonic() + WAIT_S
@@ -232,9 +237,7 @@ def record_turn(
             else:
                 written = Written(_NOTHING, (), None, ())
         except _LATER as error:  # raised, it would make the caller say the turn again
-            written = Written(
-                _NOTHING, (), f"nothing was learned from this turn yet, which is in the record: {error}", ()
-            )
+            written = Written(_NOTHING, (), _why_later(error), ())
         if not is_begun:
             with contextlib.suppress(*_LATER, OSError):  # it saves a look at the history
                 _set_untouched(vault, user_id, marker)
@@ -245,7 +248,8 @@ def record_turn(
     paths = [record_file, *written.paths]
     index_is_wrong = index_problem(vault, paths) if index else None
     sources = sorted(path.relative_to(layout.user_dir(user_id)).as_posix() for path in paths)
-    noted = note_kept_turn(vault, json.loads(turn.line())) if turn.assistant_message is not None else ""
+    may_be_answered = turn.assistant_message is None and not is_whole
+    noted = "" if may_be_answered else note_kept_turn(vault, json.loads(turn.line()))
     return Recorded(
         line.source,
         written.result.changes,
@@ -273,6 +277,15 @@ def _asked_to_forget(message: str, lexicon: Lexicon) -> tuple[str, ...]:
     if means_everything(message):
         return (message.strip(),)
     return tuple(asked.words for asked in to_forget(message, lexicon) if asked.is_sure)
+
+
+def _why_later(error: VaultMemoryError) -> str:
+    """Why nothing was learned from a turn yet, and what will. Nobody is to try again: that would be another turn."""
+    why = str(error).removesuffix(": try again")
+    return (
+        "nothing was learned from this turn yet, but it is in the record and need not be said again: the next turn "
+        f"learns from it, too, and so does `vault-memory heartbeat --now commits` ({why})"
+    )
 
 
 def _why_nothing(vault: Vault, turn: Turn, before: ProfileFiles, written: Written[_Learned]) -> str:
@@ -380,7 +393,7 @@ def _learn_earlier(vault: Vault, user_id: str, marker: _Marker, until: float) ->
         raise HistoryError(reason)
     waiting = [other for other in _markers(vault, user_id) if other < marker]
     if left := _learn_from(vault, user_id, waiting, until):
-        raise HistoryError(f"{left} turns before it are learned from first: `vault-memory heartbeat --now commits`")
+        raise HistoryError(f"{left} turns before it are learned from first")
     return bool(waiting)
 
 
@@ -614,21 +627,23 @@ def _learn(
         if before_it:
             new = [replace(each, quote=said) for each in state.reversed(before_it.source, before_it.at)]
         counting, suggestions = state.hear(new, digest_of_conversation(turn))
-        changes, evidence = state.merge(counting)
         kept = NOTHING_KEPT
         if told:
             kept = keep_said(vault, turn.user_id, told, line.source, at, known_words(state, counting))
         if forgotten or before_it:
             taken_back = (before_it.source, before_it.at) if before_it else None
             kept += forget_said(vault, turn.user_id, forgotten, taken_back, line.source)
-        not_found = () if changes else kept.not_found  # it was in the profile
+        gone = unlearned_with(state, forgotten, kept, said, counting)
+        changes, evidence = state.merge([*counting, *gone.signals])
+        is_in_profile = gone.stays or any(change.op == "remove" for change in changes)
+        not_found = gone.stays if is_in_profile else kept.not_found
         learned = _Learned(tuple(changes), tuple(suggestions), kept.memories, kept.expired, not_found)
         labels = vault.config.locale or _labels(written, state.profile)
         logs = _log_entries(vault, turn, line.source, at, quote, learned, cache, labels, before_it, is_reply=is_reply)
         ended = tasks_ended(logs)
         logs += kept.reinforced
-        if evidence or suggestions:
-            logs.append(state.with_evidence([*evidence, *suggestions], line.source))
+        if evidence or suggestions or gone.dismissed:
+            logs.append(state.with_evidence([*evidence, *suggestions, *gone.dismissed], line.source))
         drafts = state.drafts(changes, ASSISTANT, line.source) if changes or not is_reply else []
         drafts = [*drafts, *kept.drafts]
         again = [each.id for each in kept.memories if each.became == "reinforced"]
@@ -645,6 +660,22 @@ def _learn(
         with contextlib.suppress(Busy, Unwritable):  # it is over after some days
             drop_summary(vault, turn.user_id)
     return done
+
+
+def unlearned_with(
+    state: ProfileFiles, forgotten: Sequence[Forget], kept: KeptOfTurn, said: str, named: Sequence[Signal] = ()
+) -> Unlearned:
+    """What goes from the profile with what a turn has asked to be `forgotten`, beside the memories that go; `named` are
+    the preferences that it has `said` besides."""
+    if not forgotten:
+        return Unlearned()
+    is_meant = is_forgotten_by(forgotten, kept.memories)
+
+    def is_forgotten(row: Row) -> bool:
+        is_earlier = row.at is None or row.at <= state.at  # of a turn that comes late: what is said since then stays
+        return is_earlier and is_meant(row.quote)
+
+    return unlearned(state, is_forgotten, said, named)
 
 
 def note_kept(vault: Vault, user_id: str, kept: Sequence[Kept], *, completed: int = 0) -> None:

@@ -1,4 +1,4 @@
-"""`graph add|observe|relate|list|show|search|neighbours|path|export`: the knowledge graph."""
+"""`graph add|observe|relate|list|show|search|neighbours|path|export` and `graph --format`: the knowledge graph."""
 
 from __future__ import annotations
 
@@ -17,14 +17,25 @@ _depth = click.option("--depth", type=int, default=1, show_default=True, help="H
 _TYPE = click.Choice(TYPES)
 
 
-@click.group()
+class _ExportByDefault(click.Group):
+    """`graph --user alice --format dot` is `graph export --user alice --format dot`."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        is_option = bool(args) and args[0].startswith("-") and args[0] not in self.get_help_option_names(ctx)
+        return super().parse_args(ctx, ["export", *args] if is_option else args)
+
+
+@click.group(cls=_ExportByDefault)
 def graph() -> None:
-    """Add to, search and draw the knowledge graph: entities, and the relations between them."""
+    """Add to, search and draw the knowledge graph: entities, and the relations between them.
+
+    Options without a command are those of export: graph --user ID --format dot.
+    """
 
 
 @graph.command()
 @_user
-@click.option("--type", "entity_type", type=_TYPE, required=True, help="What kind of thing it is.")
+@click.option("--type", "entity_type", type=_TYPE, help="What kind of thing it is; needed for a new one.")
 @click.option("--observation", "observations", multiple=True, help="What is known of it; may repeat.")
 @click.option("--tag", "tags", multiple=True, help="A tag; may repeat.")
 @click.option("--alias", "aliases", multiple=True, help="Another name; may repeat.")
@@ -34,7 +45,7 @@ def graph() -> None:
 def add(
     context: Context,
     user_id: str,
-    entity_type: str,
+    entity_type: str | None,
     observations: tuple[str, ...],
     tags: tuple[str, ...],
     aliases: tuple[str, ...],
@@ -44,6 +55,11 @@ def add(
     """Add the entity NAME, committed under your name. One that is there gets what is new."""
     vault, user_id = context.open_for(user_id)
     author = vault.history.person()
+    if entity_type is None:
+        known = graphs.graph_of(vault, user_id).find(name) if vault.is_user(user_id) else None
+        entity_type = known.type if known else None
+    if entity_type is None:
+        raise click.UsageError(f"nobody has said yet what {one_line(name)!r} is: say it by --type")
     made = graphs.create_entity(vault, user_id, name, entity_type, observations, tags, aliases=aliases, author=author)
     _show_added(user_id, made, as_json=as_json)
 

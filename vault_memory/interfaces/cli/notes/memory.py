@@ -211,6 +211,8 @@ def delete(
                 "count": len(chosen.memories),
                 "ids": [each.id for each in chosen.memories],
                 "preview": preview,
+                "values": list(chosen.values),
+                "stays": list(chosen.stays),
             }
         )
         return
@@ -222,6 +224,10 @@ def delete(
             echo(f"    {line}")
     for found in chosen.memories[len(chosen.previewed) :]:
         _print_line(found)
+    for value in chosen.values:
+        echo(f"with them, from USER.md, which learned it from the same words: {value}")
+    for why in chosen.stays:
+        echo(why)
     echo(f"to delete them, until {until:%H:%M:%S}: vault-memory memory delete --user {user_id} --code {chosen.code}")
 
 
@@ -389,6 +395,8 @@ def _show_receipt(receipt: Receipt, *, as_json: bool) -> None:
         return
     for each in receipt.ids:
         echo(f"deleted {each}")
+    for value in receipt.values:
+        echo(f"deleted from USER.md: {value}")
     if receipt.paused:
         echo(f"the commit waits: {receipt.paused}", err=True)
     for look in receipt.looks:

@@ -223,13 +223,16 @@ class PreviewOut(BaseModel):
 
 class DeletionOut(BaseModel):
     """What would be deleted, and the code that deletes it: once, until then, of this user and of these memories. Who
-    does not send it deletes nothing. `ids` names at most 1,000 of them, `preview` shows three."""
+    does not send it deletes nothing. `ids` names at most 1,000 of them, `preview` shows three. `values` of the
+    profile go along, which were learned from the same sentences; `stays` says which do not, and why."""
 
     confirmCode: str = Field(examples=["K7QW2M"])
     expiresAt: datetime = Field(examples=[_AT])
     count: int = Field(examples=[1])
     ids: list[str] = Field(examples=[[_ID]])
     preview: list[PreviewOut]
+    values: list[str] = Field(examples=[["timezone = America/New_York"]])
+    stays: list[Reason] = Field(examples=[[]])
 
 
 class ConfirmIn(BaseModel):
@@ -255,6 +258,7 @@ class ReceiptOut(BaseModel):
     verified: list[LookOut]
     restore: list[str] = Field(examples=[[f"vault-memory restore memory/alice/memories/{_ID}-jwt.md --to 1a2b3c4d"]])
     kept: list[str] = Field(examples=[["git's history: 1 note as of commit 1a2b3c4d5e6f"]])
+    values: list[str] = Field(description="Of the profile, which went along.", examples=[[]])
 
 
 class StatisticsOut(BaseModel):
@@ -434,6 +438,8 @@ def _deletion_out(vault: Vault, user_id: str, **chosen: Any) -> DeletionOut:
             PreviewOut(id=each.id, memory_type=each.type, title=each.title, content=each.content)
             for each in deletion.previewed
         ],
+        values=list(deletion.values),
+        stays=reasons(deletion.stays, vault.root),
     )
 
 
