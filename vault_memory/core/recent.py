@@ -70,3 +70,27 @@ def later(old: str | None, new: Mapping[str, Any]) -> str:
     ts = (decoded(old) or {}).get("ts")
     is_older = old is not None and isinstance(ts, (int, float)) and ts > new["ts"]
     return old if is_older and old is not None else encoded(new)
+
+
+def later_value(key: str, there: str | None, ours: str) -> str:
+    """The value of a key that two machines have written: of a conversation the later turn, of sessions all of both,
+    each as it was updated last."""
+    one, other = decoded(there), decoded(ours)
+    if one is None or other is None:
+        return ours
+    if key.startswith("conv:"):
+        return later(there, other) if isinstance(other.get("ts"), (int, float)) else ours
+    both = {**one, **{name: _updated_last(one.get(name), each) for name, each in other.items()}}
+    return encoded(both)
+
+
+def _updated_last(one: Any, other: Any) -> Any:
+    times = [str(each.get("updated_at") or "") if isinstance(each, dict) else "" for each in (one, other)]
+    return one if _moment(times[0]) > _moment(times[1]) else other
+
+
+def _moment(time: str) -> float:
+    try:
+        return datetime.fromisoformat(time).timestamp()
+    except (ValueError, OverflowError):
+        return 0.0

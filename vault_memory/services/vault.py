@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -22,6 +22,7 @@ from vault_memory.errors import (
     Busy,
     ConfigError,
     ForeignFile,
+    HistoryError,
     InvalidId,
     NotAVault,
     NotFound,
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from vault_memory.adapters.models import ChatModel
     from vault_memory.adapters.shortterm import ShortTermStore
     from vault_memory.adapters.state import StateFile
+    from vault_memory.core.erasing import Tombstones
     from vault_memory.core.extraction import Lexicon
 
 ENV_VAULT = "VAULT_MEMORY_VAULT"
@@ -48,6 +50,8 @@ ENV_DATABASE = "SUPABASE_DB_URL"
 NO_DATABASE = f"longterm.enabled is true, but there is no address: set {ENV_DATABASE} or longterm.url"
 """They may hold a password, and so are no settings."""
 MAX_OPEN_INDEXES = 64
+TOMBSTONES = "vault-memory-tombstones"
+"""In git's folder: hashes of what was erased (`adapters.erasing`)."""
 LOCK_TIMEOUT_S = 30.0
 """How long a writer waits for another writer of the same user."""
 _MAX_NAMED = 3
@@ -202,9 +206,10 @@ class Vault:
     def short_term(self) -> ShortTermStore:
         """The short-term store: in Redis, at REDIS_URL or else where the settings say, and embedded."""
         from vault_memory.adapters.shortterm import EmbeddedStore, MirroredStore, RedisStore
+        from vault_memory.core.recent import later_value
 
         local = EmbeddedStore(self.root, lambda: self.now().timestamp())
-        return MirroredStore(RedisStore(self.redis_url), local) if self.redis_url else local
+        return MirroredStore(RedisStore(self.redis_url), local, later_value) if self.redis_url else local
 
     @property
     def redis_url(self) -> str:
@@ -347,7 +352,30 @@ class Vault:
             raise InvalidId(self._refusal(user_id, twin))
         if not self._user_root(user_id).exists():
             self.refuse_secret_id(user_id)
+            if (stones := self.tombstones()) and stones.has_user(user_id):
+                raise InvalidId(
+                    f"user {user_id!r} was erased from this vault, and nothing is taken for that id, so that nothing "
+                    "old comes back: choose another id"
+                )
         return user_id
+
+    def tombstones(self) -> Tombstones | None:
+        """By what it is known again that was erased here; None where nothing was."""
+        from vault_memory.adapters.erasing import read_tombstones
+        from vault_memory.adapters.git import Repository
+
+        with suppress(HistoryError):  # there is no repository
+            return read_tombstones(Repository(self.root).common_dir)
+        return None
+
+    def refuse_erased(self, scope: str, texts: Callable[[], Collection[str]], what: str) -> None:
+        """Raise `UsageError` where a text that was erased from this scope stands in one of these again; `texts` is only
+        called where something was erased."""
+        if (stones := self.tombstones()) and stones.are_in(scope, texts()):
+            raise UsageError(
+                f"{what} holds a text that was erased from {layout.label(scope)}, so it is not taken: leave the text "
+                f"out; or, if it is to be said again, delete {self.root / '.git' / TOMBSTONES}"
+            )
 
     def refuse_secret_id(self, user_id: str) -> None:
         """Raise `InvalidId` for an id that looks like a secret: no commit would take the user's files."""
@@ -434,6 +462,16 @@ class Vault:
             elif new.casefold() == user_id.casefold():
                 raise NotFound(f"user {old!r} has got the id {user_id!r} meanwhile: this was said by somebody else")
         return user_id, end
+
+    def renamed(self) -> list[tuple[str, str]]:
+        """Each id that a user had on this machine, and the one that the user has now."""
+        log = files.read_private(self.root / layout.STATE_DIR / _RENAMINGS, self.root) or b""
+        found: list[tuple[str, str]] = []
+        for line in log.decode("ascii", "replace").split("\n"):
+            old, _, new = line.partition(" ")
+            if layout.is_user_id(new):
+                found = [(former, new if now == old else now) for former, now in found] + [(old, new)]
+        return found
 
     def log_renaming(self, old: str, new: str) -> None:
         """Add to the log of renamings. The caller holds the locks of both ids, and has ended the tokens of both."""

@@ -10,13 +10,14 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
+from functools import partial
 from pathlib import PurePosixPath
 from typing import Generic, TypeVar
 
 from vault_memory.adapters.files import ReadCache
 from vault_memory.adapters.history import Author, Draft, FileChange, Flushed
 from vault_memory.core import layout
-from vault_memory.errors import Busy, Changed, HistoryError, IndexUnusable
+from vault_memory.errors import Busy, Changed, HistoryError, IndexUnusable, UsageError
 from vault_memory.services.indexing import reconcile
 from vault_memory.services.person_edits import commit_edits
 from vault_memory.services.vault import LOCK_TIMEOUT_S, Vault
@@ -89,6 +90,7 @@ def write(
                 return None
             edited.extend(edit.path for edit in edits)
         plan = decide()  # in neither `try`: a `Changed` that `decide` raises is for the writer's caller
+        _refuse_erased(vault, plan.drafts)
         try:
             return plan, vault.history.commit(plan.drafts, cache=cache)
         except Changed:
@@ -148,6 +150,21 @@ def add_notes(
     if dry_run:
         return Written(decide().result, (), None, ())
     return write(vault, user_id, [note.path for note in notes.values()], decide)
+
+
+def _refuse_erased(vault: Vault, drafts: Sequence[Draft]) -> None:
+    """Raise `UsageError` for a file that was erased, and for lines, new in a file, with a text that was."""
+    stones = vault.tombstones()
+    if not stones:
+        return
+    for change in (change for draft in drafts for change in draft.changes):
+        if not isinstance(change.new, bytes):
+            continue  # gone, or what a sync brought, which was looked through when it came
+        if stones.has_path(change.path):
+            raise UsageError(f"{change.path} was erased from this vault, and is not written again: choose another name")
+        old = set(change.old.splitlines()) if isinstance(change.old, bytes) else set()
+        added = b"\n".join(line for line in change.new.splitlines() if line not in old).decode("utf-8", "replace")
+        vault.refuse_erased(layout.scope_of(change.path), partial(list, [added]), str(change.path))
 
 
 def _written(edited: Sequence[PurePosixPath], plan: Plan[Result]) -> tuple[PurePosixPath, ...]:

@@ -83,12 +83,17 @@ def test_a_shorter_reply_replaces_nothing(server: PostgresServer, left_out: tupl
     columns = {field: column for field, column in COLUMNS.items() if field not in left_out}
     (target,) = targets({"conversations": table}, columns)
     with PostgresStore(server.url) as store:
-        for answer, reflection in (("hello, all", None), ("hello", REFLECTION), ("hello, all", {"summary": "late"})):
+        given = (
+            ("hello, all", None, None),
+            ("hello", REFLECTION, "went 好"),
+            ("hello, all", {"summary": "late"}, "late"),
+        )
+        for answer, reflection, summary in given:
             said = turn(assistant_message=answer, reflection=reflection)
             rows = rows_of(said, {"assistant": [*answer.encode()]}, [target])
             assert store.write(store.look(target), rows) == {}
             (kept,) = server.sql(f"SELECT token_data->'assistant', reflection->>'summary' FROM \"{table}\"")
-            assert kept == ([*b"hello, all"], "late" if reflection and "late" in reflection["summary"] else None)
+            assert kept == ([*b"hello, all"], summary)
 
 
 def test_only_what_is_mapped_is_written(server: PostgresServer) -> None:

@@ -11,7 +11,8 @@ import pytest
 from tests.redis_server import RedisServer
 from vault_memory.adapters.shortterm import EmbeddedStore, MirroredStore, RedisStore
 from vault_memory.adapters.shortterm.mirrored import RETRY_AFTER_S
-from vault_memory.errors import ConfigError, EndpointError, UsageError
+from vault_memory.core.recent import decoded, encoded, later_value
+from vault_memory.errors import ConfigError, EndpointError
 
 
 class Clock:
@@ -26,7 +27,7 @@ class Clock:
 def test_what_redis_misses_is_made_up_for_when_it_is_back(server: RedisServer, tmp_path: Path) -> None:
     """A8, D3: a redis-server is killed between two writes, and started again, empty."""
     clock = Clock()
-    store = MirroredStore(RedisStore(server.url), EmbeddedStore(tmp_path), clock)
+    store = MirroredStore(RedisStore(server.url), EmbeddedStore(tmp_path), clock=clock)
     store.put("conv:c1:latest", "first", 60)
     store.append("conversation:alice", ["one"], 60, 10)
     assert server.client.get("conv:c1:latest") == "first" and store.degraded == ""
@@ -94,8 +95,23 @@ def test_a_key_that_another_program_takes_meanwhile_holds_up_no_other(server: Re
     server.client.rpush("taken", "theirs")
     store = MirroredStore(RedisStore(server.url), local)
     assert store.get("free") == "y" and server.client.lrange("taken", 0, -1) == ["theirs"]
-    with pytest.raises(UsageError, match="another program"):
-        store.put("taken", "x", 60)
+    store.put("taken", "z", 60)
+    assert "another program" in store.degraded and store.get("taken") == "z" and "another program" in store.problem()
+    server.client.delete("taken")
+    assert store.problem() == "" and server.client.get("taken") == "z"
+
+
+def test_what_another_machine_wrote_meanwhile_is_not_lost(server: RedisServer, tmp_path: Path) -> None:
+    local = EmbeddedStore(tmp_path)
+    old, new = ({"updated_at": f"2026-01-30T14:0{minute}:00+08:00", "intent": minute} for minute in (1, 2))
+    local.miss("conv:c:latest", [encoded({"ts": 1.0, "user_msg": "old"})], 60, None)
+    local.miss("sessions:alice", [encoded({"one": old, "ours": old})], 60, None)
+    server.client.set("conv:c:latest", encoded({"ts": 2.0, "user_msg": "new"}))
+    server.client.set("sessions:alice", encoded({"one": new, "theirs": old}))
+    store = MirroredStore(RedisStore(server.url), local, later_value)
+    assert (decoded(store.get("conv:c:latest")) or {})["user_msg"] == "new"
+    assert decoded(store.get("sessions:alice")) == {"one": new, "theirs": old, "ours": old}
+    assert not local.has_missed()
 
 
 def test_a_wrong_password_is_named_and_not_shown(server: RedisServer, tmp_path: Path) -> None:

@@ -194,8 +194,28 @@ def test_what_only_ends_something_is_heard_where_it_is_asked_for() -> None:
         ("我把本田賣了，改開特斯拉", ["我把本田賣了，改開特斯拉"]),
         ("I sold the Honda, can you help me find insurance?", ["I sold the Honda"]),
         ("My sister sold the Honda", []),
+        ("我把福特賣了，換了一台馬自達", ["我把福特賣了，換了一台馬自達"]),
+        ("We moved off Jenkins, it's GitHub Actions now", ["We moved off Jenkins, it's GitHub Actions now"]),
+        ("資料庫改成 MariaDB，不用 MySQL 了", ["資料庫改成 MariaDB，不用 MySQL 了"]),
     ):
         assert memorable(message) == []
         found = memorable(message, with_changes=True)
         assert [each.content for each in found] == heard and all(each.is_only_a_change for each in found)
     assert [each.kind for each in memorable("I gave up meat")] == ["preference"], "a category itself"
+
+
+@pytest.mark.parametrize(
+    ("message", "kept"),
+    [
+        ("I dance, I cook, I sing", "I dance, I cook, I sing"),
+        ("我跳舞，我做飯，我唱歌", "我跳舞，我做飯，我唱歌"),
+        ("我跳舞，我做饭，我唱歌", "我跳舞，我做饭，我唱歌"),
+        ("I swim, I mean", "I swim"),
+        ("I like tea, I know", "I like tea"),
+        ("We ditched Slack. We are on Teams now.", "We ditched Slack. We are on Teams now"),
+        ("I smoke a pack a day", "I smoke a pack a day"),
+        ("I take the stairs every morning", "I take the stairs every morning"),
+    ],
+)
+def test_each_clause_of_a_row_is_kept_and_no_fragment(message: str, kept: str) -> None:
+    assert [each.content for each in memorable(message)] == [kept]

@@ -48,6 +48,13 @@ def test_the_same_is_told_in_other_words_and_languages(again: str) -> None:
         ("I use Vim", "I switched from Vim to Emacs"),
         ("我開本田", "我換開特斯拉了"),
         ("我在 Google 工作", "我離開 Google 了"),
+        ("I use Emacs for everything", "I switched from Emacs to Helix"),
+        ("I eat steak every week", "I'm a vegetarian now"),
+        ("I smoke a pack a day", "I quit smoking"),
+        ("我們資料庫用 MySQL", "資料庫改成 MariaDB，不用 MySQL 了"),
+        ("We use Jenkins for CI", "We moved off Jenkins, it's GitHub Actions now"),
+        ("Our backend is written in Java", "We rewrote the backend in Go"),
+        ("I take the bus to work", "I cycle to work now"),
     ],
 )
 def test_what_replaces_another_is_told(old: str, new: str) -> None:
@@ -70,6 +77,16 @@ def test_what_replaces_another_is_told(old: str, new: str) -> None:
         ("I live in Taipei", "We moved from Selenium to Playwright"),
         ("我開本田", "我老公把本田賣了"),
         ("I use Vim", "I use Docker now"),
+        ("My favourite fruit is mango", "My favourite fruit for baking is pears"),
+        ("My favourite fruit for baking is pears", "My favourite fruit is mango"),
+        ("我最喜歡的點心是布丁", "我最喜歡的配咖啡的點心是可頌"),
+        ("我最喜欢的配咖啡的点心是可颂", "我最喜欢的点心是布丁"),
+        ("I use VS Code for Python", "I don't use VS Code for Go anymore"),
+        ("I smoke a brisket every weekend", "I quit smoking"),
+        ("My wife is a nurse", "My wife is tired now"),
+        ("My car is red", "My car is in the garage now"),
+        ("我們前端用 Vue", "後端改成 Go 了"),
+        ("I love cats", "I'm a vegetarian now"),
     ],
 )
 def test_nothing_goes_that_is_still_so(old: str, new: str) -> None:

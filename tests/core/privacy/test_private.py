@@ -132,6 +132,45 @@ def test_words_in_which_nothing_private_is_meant(text: str) -> None:
     assert not is_private(text)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("I take the stairs every morning", "I take a walk every evening", "I take public transport every day"),
+        *(
+            "我把舊護照弄丟了",
+            "My passport is lost",
+            "我把身分證忘在家裡",
+            "我的提款卡被吃了",
+            "I got my driving licence",
+        ),
+        *("My birthday cake was chocolate", "我的生日蛋糕是巧克力的", "我生日禮物收到一把吉他"),
+        *("我的手机是小米", "我手機換成 iPhone 了", "My phone is a Pixel", "我現在吃素"),
+    ],
+)
+def test_a_word_that_names_a_thing_is_no_private_fact(text: str) -> None:
+    assert not is_private(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("I take Lexapro every morning", "I take the pill every night", "I take a statin every day"),
+        *("I take my antidepressant every day", "I take the tablets every evening", "I take two tablets daily"),
+        *(
+            "my passport is K09876543",
+            "我護照 312345678",
+            "我身分證 A123456789",
+            "我身份证尾号 4412",
+            "我的手機是 0912345678",
+        ),
+        *("My birthday is in May", "my birthday is next Friday", "我的生日快到了", "我生日在五月", "我生日 3 月 9 號"),
+        *("My phone number is with HR", "my driver's license number is with HR", "我初一十五吃素"),
+    ],
+)
+def test_the_same_word_with_what_is_private_is(text: str) -> None:
+    assert is_private(text)
+
+
 @pytest.mark.parametrize("name", ["first", "second", "third", "fourth"])
 def test_what_the_lists_hold_is_told_apart(name: str) -> None:
     """G7: how the lists came about, and what was found at first sight, is in their README."""

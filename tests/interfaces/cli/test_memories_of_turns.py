@@ -203,3 +203,25 @@ def test_a_request_to_forget_is_always_answered(cli: Cli) -> None:
     turn("My name is Anna")
     assert "display_name -= Anna" in turn("Forget that my name is Anna")
     assert [each["content"] for each in cli.json("memory", "list", "--user", "alice")] == ["我住新北投"]
+
+
+def test_changes_of_mind_in_other_words_replace_and_what_both_holds_stays(cli: Cli) -> None:
+    """E4, B5: what is ended in other words than it was said in is followed by the new one; a favourite of a narrower
+    kind stands beside the wider one."""
+    old = (
+        "I use Emacs for everything",
+        "I smoke a pack a day",
+        "我們資料庫用 MySQL",
+        "I drive a Ford",
+        "我最喜歡的點心是布丁",
+    )
+    new = (
+        *("I switched from Emacs to Helix", "I quit smoking", "資料庫改成 MariaDB，不用 MySQL 了"),
+        *("我把福特賣了，換了一台馬自達", "我最喜歡的配咖啡的點心是可頌"),
+    )
+    turns = [{"user_id": "alice", "user_message": said, "assistant_message": "好的"} for said in (*old, *new)]
+    cli("turn", "--jsonl", "-", stdin="\n".join(json.dumps(turn) for turn in turns))
+    listed = {memory["content"] for memory in cli.json("memory", "list", "--user", "alice")}
+    assert listed == {*new, "我最喜歡的點心是布丁"}
+    (found,) = cli.json("recall", "--user", "alice", "--history", "--top-k", "1", "Emacs for everything")["memories"]
+    assert found["content"] == "I use Emacs for everything"

@@ -37,11 +37,9 @@ def gone(vault: Vault, user_id: str = "alice", **wish: object) -> Forgotten:
 
 
 def text_of(vault: Vault, user_id: str = "alice") -> str:
-    """Every byte of a user's files, the index too, and of the state, as text; but for what SQLite has freed of the
-    short-term store and the outbox."""
+    """Every byte of a user's files, the index too, and of the state, as text."""
     folders = (vault.root / "memory" / user_id, vault.root / ".vault-memory")
     found = [path for folder in folders for path in folder.rglob("*") if path.is_file()]
-    found = [path for path in found if ".db" not in path.name or path.name.startswith("index.db")]
     return "\n".join(f"{path.name}\n{path.read_bytes().decode('utf-8', 'replace')}" for path in found)
 
 

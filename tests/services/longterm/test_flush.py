@@ -125,12 +125,13 @@ def test_typed_memories_are_rows_of_their_own(opened: Opened, server: PostgresSe
     edit_memory(vault, "alice", tea, memory_type="lesson")
     assert flush_long_term(vault) == Flushed(2, 0, 0)
     rows = dict(server.sql("SELECT chat, thought->>'type' || ' ' || (thought->>'summary') FROM thoughts"))
-    assert rows.keys() == {str(tea), "mine"} and str(rows[str(tea)]).startswith("lesson We")
-    assert "sk-ant" not in str(rows) and "for tea" in str(rows["mine"])
+    assert rows.keys() == {str(tea), "memory/alice/memories/mine.md"} and str(rows[str(tea)]).startswith("lesson We")
+    assert "sk-ant" not in str(rows) and "for tea" in str(rows["memory/alice/memories/mine.md"])
     (vault.root / "memory/alice/memories/mine.md").unlink()
     rename_user(vault, "alice", "alicia")
     assert flush_long_term(vault) == Flushed(0, 0, 0)
-    assert note_since(vault, date(2126, 1, 1)) == 0 and flush_long_term(vault).refused == 1, "its row keeps the old id"
+    assert note_since(vault, date(2126, 1, 1)) == 0 and flush_long_term(vault).refused == 0
+    assert server.sql(f"SELECT who FROM thoughts WHERE chat = '{tea}'") == [("alicia",)]
     off = opened(server.url, MEMORY_TABLE_MAP='{"conversations": "talks"}')
     store_memory(off, "bob", "We chose SQLite for the shelf", "decision")
     flush_long_term(off)
@@ -152,6 +153,15 @@ def test_a_turn_without_an_answer_is_sent_too(opened: Opened, server: PostgresSe
     assert flush_long_term(later) == Flushed(1, 0, 0)
     rows = [("c1", "hello", None), ("c2", "only I spoke", None), ("c3", "question", "answer")]
     assert told(server, "chat, asked, assistant_mes") == [*rows, ("c4", "nobody answers", None)]
+
+
+def test_what_a_later_record_does_not_give_stays(opened: Opened, server: PostgresServer) -> None:
+    vault = opened(server.url)
+    name = {"conversation_id": "c1", "user_id": "bob", "created_at": "2026-01-30T09:00:00+08:00"}
+    vault_memory.persist_long_term(vault, [{**name, "reflection": REFLECTION}, {**name, "user_message": "hello"}])
+    vault_memory.persist_long_term(vault, [{**name, "assistant_message": "hi"}])
+    assert told(server, "asked, assistant_mes, thought") == [("hello", "hi", REFLECTION)]
+    assert server.sql("SELECT thought FROM thoughts") == [(REFLECTION,)]
 
 
 def test_what_nobody_sends_is_told(opened: Opened) -> None:

@@ -219,19 +219,21 @@ def test_status_and_doctor_say_where_the_store_is(vault: Vault, with_redis: Vaul
 @pytest.mark.parametrize(
     "url",
     [
-        "redis://:SEC?kEEp@127.0.0.1:6379/0",
-        "redis://:SEC#kEEp@127.0.0.1:6379/0",
-        "redis://:SEC/kEEp@127.0.0.1:6379/0",
-        "redis:kEEp@127.0.0.1",
-        "kEEp",
-        "redis://127.0.0.1:1/kEEp",
-        "rediss://kEEp:kEEp@[::1/0",
+        "redis://:SEC?Hunter2Zq@127.0.0.1:6379/0",
+        "redis://:SEC#Hunter2Zq@127.0.0.1:6379/0",
+        "redis://:SEC/Hunter2Zq@127.0.0.1:6379/0",
+        "redis:Hunter2Zq@127.0.0.1",
+        "Hunter2Zq",
+        "redis://127.0.0.1:1/Hunter2Zq",
+        "rediss://Hunter2Zq:Hunter2Zq@[::1/0",
+        "redis://:x@Hunter2Zq/y@127.0.0.1:6379/0",
+        "redis://:x@Hunter2Zq#1@127.0.0.1:6379/0",
     ],
 )
 def test_of_an_address_that_cannot_be_read_nothing_is_shown(vault: Vault, url: str) -> None:
     wrong = open_vault(vault.root, now=vault.now, environ={"REDIS_URL": url})
     recorded = record_turn(wrong, "alice", "one", "1", conversation_id="c1")
-    assert recorded.degraded and "kEEp" not in f"{recorded} {status(wrong)} {_check(wrong)}"
+    assert recorded.degraded and "hunter2zq" not in f"{recorded} {status(wrong)} {_check(wrong)}".lower()
 
 
 def test_a_key_that_another_program_has_taken_is_told_and_made_up_for(with_redis: Vault, server: RedisServer) -> None:
@@ -246,6 +248,19 @@ def test_a_key_that_another_program_has_taken_is_told_and_made_up_for(with_redis
     kept = [json.loads(each)["user"] for each in server.client.lrange("conversation:alice", 0, -1)]
     assert kept == [f"turn {number}" for number in range(4)] and status(again).degraded == ()
     assert server.client.llen("pending:list") == 4
+
+
+def test_a_taken_key_of_a_conversation_or_a_session(with_redis: Vault, server: RedisServer) -> None:
+    server.client.rpush("conv:c1:latest", "theirs")
+    server.client.rpush("session:s456", "theirs")
+    recorded = record_turn(with_redis, "alice", "two", "2", conversation_id="c1")
+    assert any("of another kind" in line for line in recorded.degraded)
+    assert (vault_memory.load_recent_context(with_redis, "c1") or {})["user_msg"] == "two"
+    assert update_session(with_redis, "", "s456", intent="quiz").recent_intents == ("quiz",)
+    assert any("of another kind" in line for line in status(with_redis).degraded)
+    server.client.delete("conv:c1:latest", "session:s456")
+    assert status(with_redis).degraded == ()
+    assert "two" in str(server.client.get("conv:c1:latest")) and "quiz" in str(server.client.get("session:s456"))
 
 
 def test_a_whole_turn_without_an_answer_is_kept(with_redis: Vault, server: RedisServer) -> None:

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
         is_content,
         object_id,
     )
-    from vault_memory.adapters.git.process import run
+    from vault_memory.adapters.git.process import ObjectReader, run
     from vault_memory.adapters.git.remote import Remote, followed_remote, is_on_this_machine
     from vault_memory.adapters.git.repository import (
         Filters,
@@ -110,6 +110,7 @@ __all__ = [
     "Moment",
     "NEXT_STEP",
     "NoIndex",
+    "ObjectReader",
     "Objects",
     "Remote",
     "Repository",
@@ -185,6 +186,7 @@ __getattr__ = lazy_exports(
         "Moment": "log",
         "NEXT_STEP": "settings",
         "NoIndex": "repository",
+        "ObjectReader": "process",
         "Objects": "objects",
         "Remote": "remote",
         "Repository": "repository",

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import os
+import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Self
 
 from vault_memory.adapters.git.settings import (
     MAX_MEMORY_BYTES,
     MAX_OUTPUT_BYTES,
+    Place,
     TimedOut,
     launch,
     locate,
     pipe_below,
     refuse_pipes,
     settings_at,
+    start,
 )
 from vault_memory.errors import HistoryError
 
@@ -44,14 +48,10 @@ def run(
     What it prints and the memory that it takes (None: any) are limited (`launch`). Raises `HistoryError` with git's own
     words when it fails, or with ours when it can work with no setting here.
     """
-    options, environment = [*_OPTIONS], {} if asks_remote else dict(_NO_TRANSPORT)
-    if place := locate(folder):
-        refuse_pipes(place)
-        settings = settings_at(place)
-        if settings.problem:
-            raise HistoryError(settings.problem)
-        options += settings.switched_off
-        environment |= place.boundary()
+    place = locate(folder)
+    options, environment = _options(place)
+    if asks_remote:
+        environment = {name: value for name, value in environment.items() if name not in _NO_TRANSPORT}
     try:
         return launch(
             folder,
@@ -75,3 +75,52 @@ def run(
                 "whole history, `git fetch --unshallow` then brings that"
             ) from error
         raise
+
+
+def _options(place: Place | None) -> tuple[list[str], dict[str, str]]:
+    """What each git is told on its command line, and in its environment."""
+    options, environment = [*_OPTIONS], dict(_NO_TRANSPORT)
+    if place:
+        refuse_pipes(place)
+        settings = settings_at(place)
+        if settings.problem:
+            raise HistoryError(settings.problem)
+        options += settings.switched_off
+        environment |= place.boundary()
+    return options, environment
+
+
+class ObjectReader:
+    """One git that reads objects by id, each as often as it is asked for: quick where there are a hundred thousand.
+
+    A context manager. It reads what is packed as well as `Objects` does, without keeping packs mapped.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        options, environment = _options(locate(folder))
+        args = ("--no-replace-objects", "cat-file", "--batch")
+        self._git = start(folder, options, args, environment, stdin=subprocess.PIPE, stderr=subprocess.DEVNULL)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._git.kill()
+        self._git.communicate()
+
+    def read(self, object_id: str) -> tuple[str, bytes]:
+        """(kind, body) of an object. Raises `HistoryError` for one that is not there or cannot be read."""
+        asks, answers = self._git.stdin, self._git.stdout
+        assert asks is not None and answers is not None
+        try:
+            asks.write(object_id.encode() + b"\n")
+            asks.flush()
+        except OSError as error:
+            raise HistoryError(f"git stopped at object {object_id}: run `git fsck`") from error
+        words = answers.readline().split()
+        if len(words) != 3:
+            raise HistoryError(f"object {object_id} is not in the repository: run `git fsck`")
+        body = answers.read(int(words[2]) + 1)
+        if len(body) != int(words[2]) + 1:
+            raise HistoryError(f"object {object_id} is cut: run `git fsck`")
+        return words[1].decode(), body[:-1]

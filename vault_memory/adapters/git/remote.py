@@ -1,4 +1,5 @@
-"""Another repository of the same vault: where its branch is, fetching from it, pushing to it. Never by force.
+"""Another repository of the same vault: where its branch is, fetching from it, pushing to it. Never by force, but over
+a commit that the caller names.
 
 All of it is plain git, run by `process`: gitpython runs the same git, but cannot take GIT_DIR and GIT_INDEX_FILE of an
 outer git out of its environment, and does not read every config that git reads (`includeIf.hasconfig`).
@@ -11,7 +12,7 @@ import re
 import secrets
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import MappingProxyType
@@ -136,8 +137,11 @@ class Remote:
         # Git lists every reference that ends so, `refs/heads/a/refs/heads/main` too.
         return next((commit.decode() for commit, _, name in rows if os.fsdecode(name) == wanted), None)
 
-    def fetch(self, branch: str, commit: str) -> None:
-        """Fetch the remote's branch, which was at `commit`. Nothing of what git's check refuses is kept."""
+    def fetch(
+        self, branch: str, commit: str, inspect: Callable[[Mapping[str, str]], None] = lambda environment: None
+    ) -> None:
+        """Fetch the remote's branch, which was at `commit`. Nothing of what git's check refuses is kept, nor of what
+        `inspect` refuses by raising: it gets the environment in which git sees what came."""
         common = Repository(self._root).common_dir
         try:
             with _quarantine(common) as incoming:
@@ -147,15 +151,19 @@ class Remote:
                     != b"commit\n"
                 ):
                     raise HistoryError(f"the remote {self._shown} was rewritten meanwhile: try again")
+                inspect(incoming.environment)
                 incoming.release()
             git.run(self._root, "update-ref", _FETCHED, commit)
         finally:
             give_to_owner(common)
 
-    def push(self, branch: str, commit: str) -> bool:
-        """Move the remote's branch on to a commit; False when others pushed first: merge their commits, then push."""
+    def push(self, branch: str, commit: str, *, over: str | None = None) -> bool:
+        """Move the remote's branch on to a commit; False when others pushed first: merge their commits, then push.
+
+        With `over` the branch is overwritten, by force, if it is at that commit still; else False."""
+        lease = () if over is None else (f"--force-with-lease=refs/heads/{branch}:{over}",)
         try:
-            self._run("push", _PUSH_ONLY, f"{commit}:refs/heads/{branch}")
+            self._run("push", (*_PUSH_ONLY, *lease), f"{commit}:refs/heads/{branch}")
         except HistoryError as error:
             if _REJECTED.search(str(error)) and "hook declined" not in str(error):
                 return False

@@ -171,6 +171,29 @@ def allow(folder: Path, settings: Allowed) -> None:
             del _known[place.git_dir]
 
 
+def start(
+    folder: Path,
+    options: Sequence[str],
+    args: Sequence[str],
+    extra: Mapping[str, str] | None,
+    *,
+    stdin: int,
+    stderr: int,
+) -> subprocess.Popen[bytes]:
+    """Start git; the caller ends it. Raises `HistoryError` where there is none."""
+    try:
+        return subprocess.Popen(
+            ["git", *_FIXED_OPTIONS, *options, *args],
+            cwd=folder,
+            env=_environment(extra),
+            stdin=stdin,
+            stdout=subprocess.PIPE,
+            stderr=stderr,
+        )
+    except FileNotFoundError as error:
+        raise HistoryError("git was not found: install git (2.28 or newer) and put it on the PATH") from error
+
+
 def launch(
     folder: Path,
     options: Sequence[str],
@@ -190,17 +213,9 @@ def launch(
     """
     first = next(at for at in range(0, len(args), 2) if args[at] != "-c")
     command = " ".join(["git", *args[first : first + 2]])
-    try:
-        process = subprocess.Popen(
-            ["git", *_FIXED_OPTIONS, *options, *args],
-            cwd=folder,
-            env=_environment(extra),
-            stdin=subprocess.PIPE if stdin else subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-        )
-    except FileNotFoundError as error:
-        raise HistoryError("git was not found: install git (2.28 or newer) and put it on the PATH") from error
+    process = start(
+        folder, options, args, extra, stdin=subprocess.PIPE if stdin else subprocess.DEVNULL, stderr=subprocess.PIPE
+    )
     if memory_bytes is not None:
         _limit_memory(process.pid, memory_bytes)
     try:

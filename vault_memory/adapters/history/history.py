@@ -18,6 +18,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from vault_memory.adapters import files, git, private
+from vault_memory.adapters.erasing import JOURNAL
 from vault_memory.adapters.files import FileStamp, ReadCache
 from vault_memory.adapters.git import (
     FILE_MODES,
@@ -84,6 +85,7 @@ from vault_memory.errors import (
 )
 
 if TYPE_CHECKING:
+    from vault_memory.adapters.erasing import Erased, Request
     from vault_memory.adapters.unsent import Remade
 
 LOCK_TIMEOUT_S = 30.0
@@ -460,6 +462,10 @@ class History:
         try:
             out = git.run(self.root, "rev-parse", "--verify", "--quiet", "--end-of-options", rev + "^{commit}")
         except HistoryError as error:
+            from vault_memory.adapters.erasing import now_called
+
+            if now := now_called(self._repository.common_dir, rev):
+                return now
             raise NotFound(f"{self.root} has no commit {rev!r}: `git log` lists the commits") from error
         return out.decode().strip()
 
@@ -577,6 +583,8 @@ class History:
             release_own_locks(self._repository)
             self._intents.sweep()
             self._intents.finish_killed()
+            if os.path.exists(self._repository.common_dir / JOURNAL):
+                self._finish_erasing()
             try:
                 yield
             finally:
@@ -882,6 +890,30 @@ class History:
                 if not isinstance(reason, _Overtaken) or time.monotonic() > give_up:
                     raise HistoryError(f"{reason}: nothing was changed; run it again then") from reason
                 time.sleep(_POLL_S)
+
+    # Erasing --------------------------------------------------------------------------------------------------------
+
+    def erase(self, request: Request) -> Erased:
+        """Take texts and files out of every commit, and of all else that git and its working tree hold; nothing of what
+        was is left. Paths of the request are vault-relative. Other writers wait meanwhile, or raise `Busy`.
+
+        Raises `HistoryError` while changes wait for their commits, and what `erase_from_git` raises. One that a kill
+        ends is done again before the next change.
+        """
+        from vault_memory.adapters.erasing import erase_from_git  # no other change needs it
+
+        with self._lock():
+            if waiting := self._flush().waiting_paths:
+                raise HistoryError(
+                    f"nothing is erased while changes wait for their commits ({sorted(map(str, waiting))[0]}): "
+                    "`vault-memory status` says why they wait"
+                )
+            return erase_from_git(self._repository, request, self._step)
+
+    def _finish_erasing(self) -> None:
+        from vault_memory.adapters.erasing import finish_erasing
+
+        finish_erasing(self._repository, self._step)
 
     def _refuse_while_paused(self) -> None:
         if reason := self._repository.paused():

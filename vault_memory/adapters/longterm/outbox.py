@@ -7,7 +7,7 @@ records as well, from which the outbox can be filled anew.
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -124,14 +124,17 @@ class Outbox:
             with self._db.writing() as db:
                 db.execute("UPDATE OR REPLACE waiting SET user_id = ? WHERE user_id = ?", (new, old))
 
-    def discard(self, user_id: str, names: Sequence[tuple[str, str]]) -> None:
-        """Take out what waits of a user's turns, each named by its conversation and `created_at`."""
-        if self._db.path.exists():
-            with self._db.writing() as db:
-                db.executemany(
-                    "DELETE FROM waiting WHERE user_id = ? AND conversation_id = ? AND created_at = ?",
-                    [(user_id, *name_of({"conversation_id": said_in, "created_at": at})) for said_in, at in names],
-                )
+    def drop(self, holds: Callable[[str, str], bool]) -> int:
+        """Take out the turns for which `holds(user_id, JSON of the turn)`; how many that were. Nothing of them is left
+        in the database's files."""
+        if not self._db.path.exists():
+            return 0
+        with self._db.writing() as db:
+            rows: Any = db.execute("SELECT number, user_id, turn FROM waiting")
+            found = [(number,) for number, user_id, turn in rows if holds(user_id, turn)]
+            db.executemany("DELETE FROM waiting WHERE number = ?", found)
+        self._db.purge()
+        return len(found)
 
     def counts(self) -> WaitingCounts:
         """What waits; nothing is made where there is no outbox."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import socket
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -69,7 +69,8 @@ class PostgresStore:
                 "and of a password's signs others than letters and digits are written as %40 and so on"
             ) from None
         # Of a password with an unwritten @ libpq takes the end for the host.
-        self.where = f"PostgreSQL at {host}" if re.fullmatch(r"[\w.,:/-]+", host) else "PostgreSQL"
+        is_clear = url.count("@") < 2 and re.fullmatch(r"[\w.,:/-]+", host)
+        self.where = f"PostgreSQL at {host}" if is_clear else "PostgreSQL"
 
     def __enter__(self) -> PostgresStore:
         return self
@@ -111,20 +112,37 @@ class PostgresStore:
             tuple(_problems(target, columns, rights)),
         )
 
-    def write(self, table: Table, rows: Sequence[Row]) -> dict[int, str]:
+    def write(self, table: Table, rows: Sequence[Row], renamed: Sequence[tuple[str, str]] = ()) -> dict[int, str]:
         """Write rows, which are committed when this returns: one that is there is replaced, unless its answer is
-        longer; without a unique key, what is not there is inserted. Returns which of them, by index, the database
-        refused, and why; the others are in."""
+        longer; without a unique key, what is not there is inserted. `renamed` are former ids of users with those of
+        now. Returns which of the rows, by index, the database refused, and why; the others are in."""
         if not rows:
             return {}
         key = [[*table.target.columns].index(field) for field in KEY]
         are_different = len({tuple(row.values[i] for i in key) for row in rows}) == len(rows)
-        if are_different and not self._write_together(table, rows):
+        if are_different and not self._write_together(table, rows, renamed):
             return {}
-        reasons = {index: self._write_together(table, [row]) for index, row in enumerate(rows)}
+        reasons = {index: self._write_together(table, [row], renamed) for index, row in enumerate(rows)}
         return {index: reason for index, reason in reasons.items() if reason}
 
-    def _write_together(self, table: Table, rows: Sequence[Row]) -> str:
+    def drop(self, table: Table, user_id: str, holds: Callable[[Sequence[str | None]], bool]) -> int:
+        """Delete the rows of a user for which `holds(values)`: those of the key, then those of the other mapped
+        columns, as texts. How many that were; each page of rows is committed by itself."""
+        dropped, after = 0, ("", "")
+        while True:
+            with self._asking() as connection:
+                found: list[Any] = connection.execute(
+                    self._sql.page(table, is_first=not after[0]), (user_id, *after)[: 3 if after[0] else 1]
+                ).fetchall()
+                for row in found:
+                    if holds(row):
+                        connection.execute(self._sql.delete(table), (user_id, *row[:2]))
+                        dropped += 1
+            if len(found) < self._sql.PAGE:
+                return dropped
+            after = found[-1][:2]
+
+    def _write_together(self, table: Table, rows: Sequence[Row], renamed: Sequence[tuple[str, str]]) -> str:
         """Write rows in one transaction; why that was refused, which is a fault of one of them, else ""."""
         values = [row.values for row in rows]
         try:
@@ -132,7 +150,10 @@ class PostgresStore:
                 if not table.is_keyed:  # two that insert what they do not find would both insert it
                     connection.execute(self._sql.LOCK, (table.target.table,))
                 statement = self._sql.upsert(table) if table.is_keyed else self._sql.insert(table)
-                cursor = connection.execute(statement, [list(column) for column in zip(*values, strict=True)])
+                given = [list(column) for column in zip(*values, strict=True)]
+                if table.is_keyed:
+                    given += [[old for old, _ in renamed], [now for _, now in renamed]]
+                cursor = connection.execute(statement, given)
                 if table.is_keyed and cursor.rowcount < len(rows):
                     return "a row of another user has this conversation_id and created_at"
             return ""

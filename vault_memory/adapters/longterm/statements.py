@@ -32,11 +32,14 @@ SELECT coalesce(has_table_privilege(to_regclass(%(table)s), 'SELECT'), true),
 LOCK = "SELECT pg_advisory_xact_lock(hashtextextended('vault-memory ' || %s, 0))"
 """It holds up those of our writers who write the same table, and no other program."""
 
+PAGE = 500
+"""So many rows are read at a time."""
 _MEASURES = {"conversations": ("assistant_message", "text_cache", "token_data"), "memories": ()}
 """The fields that tell how long an answer is: the first that is mapped. A reflection may become shorter."""
+_CHANGED = "{0} = coalesce(EXCLUDED.{0}, kept.{0})"
 _UNLESS_SHORTER = (
     "{0} = CASE WHEN length(EXCLUDED.{measure}::text) < length(kept.{measure}::text) "
-    "THEN kept.{0} ELSE EXCLUDED.{0} END"
+    "THEN coalesce(kept.{0}, EXCLUDED.{0}) ELSE coalesce(EXCLUDED.{0}, kept.{0}) END"
 )
 """A change of a column. No condition of the row: then it would count as refused."""
 
@@ -48,21 +51,24 @@ def limits(timeout_s: float) -> sql.Composed:
 
 
 def upsert(table: Table) -> sql.Composed:
-    """Insert rows, given as a list of texts for each column; of one that is there, and the same user's, replace the
-    other columns, unless the answer there is longer."""
+    """Insert rows, given as a list of texts for each column, and two lists of former ids of users and those of now; of
+    one that is there, and the same user's, replace the other columns, unless the answer there is longer. What is not
+    given stays."""
     columns = table.target.columns
     changing = [_name(column) for field, column in columns.items() if field not in KEY]
     measures = [_name(columns[field]) for field in _MEASURES[table.target.logical] if field in columns]
     measured = {"measure": measures[0]} if measures else {}
-    change = _UNLESS_SHORTER if measures else "{0} = EXCLUDED.{0}"
+    change = _UNLESS_SHORTER if measures else _CHANGED
     return sql.SQL(
         "INSERT INTO {table} AS kept ({columns}) SELECT {typed} FROM {given} ON CONFLICT ({key}) DO UPDATE "
-        "SET {changes} WHERE kept.{user} = EXCLUDED.{user}"
+        "SET {changes} WHERE kept.{user} = EXCLUDED.{user} OR "
+        "(kept.{user}::text, EXCLUDED.{user}::text) IN (SELECT * FROM unnest({texts}, {texts}))"
     ).format(
         **_parts(table),
         key=_joined(", ", [_name(columns[field]) for field in KEY]),
         changes=_joined(", ", [sql.SQL(change).format(column, **measured) for column in changing]),
         user=_name(columns["user_id"]),
+        texts=_texts(),
     )
 
 
@@ -80,18 +86,56 @@ def insert(table: Table) -> sql.Composed:
     ).format(**_parts(table), same=_joined(" AND ", same))
 
 
+def page(table: Table, *, is_first: bool) -> sql.Composed:
+    """`PAGE` rows of a user as texts: the key, then the other columns; after those of a key, unless it `is_first`."""
+    names = [_name(column) for column in table.target.columns.values()]
+    others = [_name(column) for field, column in table.target.columns.items() if field not in KEY]
+    key = [_name(table.target.columns[field]) for field in KEY]
+    texts = _joined(", ", [sql.SQL("{}::text").format(name) for name in [*key, *others]])
+    after = sql.SQL("AND ({}) > (%s::{}, %s::{})").format(_joined(", ", key), *_key_types(table))
+    return sql.SQL("SELECT {texts} FROM {table} WHERE {user} = %s {after} ORDER BY {key} LIMIT {page}").format(
+        texts=texts,
+        table=_name(*parts(table.target.table)),
+        user=names[[*table.target.columns].index("user_id")],
+        after=sql.SQL("") if is_first else after,
+        key=_joined(", ", key),
+        page=sql.Literal(PAGE),
+    )
+
+
+def delete(table: Table) -> sql.Composed:
+    """Delete the row of a user, by its key."""
+    columns = table.target.columns
+    return sql.SQL("DELETE FROM {table} WHERE {user} = %s AND ({key}) = (%s::{}, %s::{})").format(
+        *_key_types(table),
+        table=_name(*parts(table.target.table)),
+        user=_name(columns["user_id"]),
+        key=_joined(", ", [_name(columns[field]) for field in KEY]),
+    )
+
+
+def _key_types(table: Table) -> list[sql.SQL]:
+    fields = [*table.target.columns]
+    return [sql.SQL(table.types[fields.index(field)]) for field in KEY]
+
+
 def _parts(table: Table) -> dict[str, sql.Composable]:
     """What both statements have: the rows come as texts, and become what the columns are. The statement is the same for
     any number of rows, and so is read once."""
     names = [_name(column) for column in table.target.columns.values()]
     typed = zip(names, table.types, strict=True)
-    lists = _joined(", ", [sql.SQL("{}::text[]").format(sql.Placeholder(format=PyFormat.BINARY))] * len(names))
+    lists = _joined(", ", [_texts()] * len(names))
     return {
         "table": _name(*parts(table.target.table)),
         "columns": _joined(", ", names),
         "typed": _joined(", ", [sql.SQL("given.{0}::{1}").format(name, sql.SQL(kind)) for name, kind in typed]),
         "given": sql.SQL("unnest({}) AS given ({})").format(lists, _joined(", ", names)),
     }
+
+
+def _texts() -> sql.Composed:
+    """A place for a list of texts."""
+    return sql.SQL("{}::text[]").format(sql.Placeholder(format=PyFormat.BINARY))
 
 
 def _joined(between: Literal[", ", " AND "], each: Sequence[sql.Composable]) -> sql.Composed:

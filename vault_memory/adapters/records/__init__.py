@@ -9,9 +9,16 @@ from vault_memory.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from vault_memory.adapters.records.line_file import lines_from_end
-    from vault_memory.adapters.records.month_file import MonthFile, archived_day, month_files, opened_month, put_days
+    from vault_memory.adapters.records.month_file import (
+        MonthFile,
+        archived_day,
+        month_files,
+        opened_month,
+        put_days,
+        rewrite_month,
+    )
 
-__all__ = ["MonthFile", "archived_day", "lines_from_end", "month_files", "opened_month", "put_days"]
+__all__ = ["MonthFile", "archived_day", "lines_from_end", "month_files", "opened_month", "put_days", "rewrite_month"]
 
 __getattr__ = lazy_exports(
     __name__,
@@ -22,5 +29,6 @@ __getattr__ = lazy_exports(
         "month_files": "month_file",
         "opened_month": "month_file",
         "put_days": "month_file",
+        "rewrite_month": "month_file",
     },
 )

@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date
 from pathlib import Path
 from typing import BinaryIO
@@ -144,6 +144,19 @@ def archived_day(home: Path, day: date, above: Path, limit: int | None = None) -
             return month.lines(day, limit)
     except (FileNotFoundError, NotADirectoryError, ForeignFile):
         return None
+
+
+def rewrite_month(path: Path, change: Callable[[bytes], bytes], above: Path) -> bool:
+    """Bring the lines of each day of a month's file to what `change` makes of them; whether any is another one then.
+    Raises what `opened_month` raises, and `Unwritable`."""
+    with opened_month(path, above) as old:
+        before = {day: old.lines(day) or b"" for day in old.days}
+    after = {day: change(lines) for day, lines in before.items()}
+    if after == before:
+        return False
+    content = b"".join(months.packed(day, after[day]) for day in sorted(after))
+    files.write_private(path, content, path.parent.parent, within=above)
+    return True
 
 
 def put_days(path: Path, days: Mapping[date, bytes], above: Path, *, without: Sequence[date] = ()) -> None:

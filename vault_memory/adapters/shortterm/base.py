@@ -9,6 +9,9 @@ from typing import Protocol
 Change = Callable[[str | None], str]
 """Makes the new value of a key of its present one (None: there is none). It may be called again."""
 
+Holds = Callable[[str, str], bool]
+"""Whether a value is meant, by its key and itself."""
+
 
 class ShortTermStore(Protocol):
     """Threads and processes may share it. Every method raises `UsageError` for a key of the other kind, `EndpointError`
@@ -65,6 +68,11 @@ class ShortTermStore(Protocol):
 
     def remove(self, *keys: str) -> None:
         """Delete keys, whatever they hold."""
+        ...
+
+    def drop(self, patterns: Sequence[str], holds: Holds) -> int:
+        """Delete each value, and each value of a list, for which `holds(key, value)`, of the keys of these patterns
+        (`conversation:*`); how many that were. Nothing of them is left in the embedded database's files."""
         ...
 
     def ttl_s(self, key: str) -> int | None:

@@ -15,7 +15,7 @@ from typing import Any
 
 import apsw
 
-from vault_memory.adapters.shortterm.base import Change
+from vault_memory.adapters.shortterm.base import Change, Holds
 from vault_memory.adapters.state import StateDatabase
 from vault_memory.errors import UsageError
 
@@ -36,6 +36,10 @@ CREATE TABLE missed (
 );
 CREATE INDEX missed_by_key ON missed (key, number);
 """
+_DROPPING = (
+    ("SELECT key, number, value FROM items WHERE key GLOB ?", "DELETE FROM items WHERE key = ? AND number = ?"),
+    ("SELECT key, number, value FROM missed WHERE key GLOB ?", "DELETE FROM missed WHERE key = ? AND number = ?"),
+)
 
 
 class EmbeddedStore:
@@ -107,6 +111,18 @@ class EmbeddedStore:
             for key in keys:
                 db.execute("DELETE FROM keys WHERE key = ?", (key,))
                 db.execute("DELETE FROM missed WHERE key = ?", (key,))
+
+    def drop(self, patterns: Sequence[str], holds: Holds) -> int:
+        dropped = 0
+        with self._writing() as db:
+            for read, delete in _DROPPING:
+                rows: list[Any] = [row for pattern in patterns for row in db.execute(read, (pattern,)).fetchall()]
+                found = [(key, number) for key, number, value in rows if holds(key, value)]
+                db.executemany(delete, found)
+                dropped += len(found)
+            db.execute("DELETE FROM keys WHERE NOT EXISTS (SELECT 1 FROM items WHERE items.key = keys.key)")
+        self._db.purge()
+        return dropped
 
     def ttl_s(self, key: str) -> int | None:
         with self._db.open() as db:

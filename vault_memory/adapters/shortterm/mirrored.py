@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-from vault_memory.adapters.shortterm.base import Change, ShortTermStore
+from vault_memory.adapters.shortterm.base import Change, Holds, ShortTermStore
 from vault_memory.adapters.shortterm.embedded import EmbeddedStore
 from vault_memory.errors import ConfigError, EndpointError, UsageError
 
@@ -21,15 +21,22 @@ _T = TypeVar("_T")
 
 
 class MirroredStore:
-    """The `ShortTermStore` of a `shared` store and a `local` one. `clock` tells seconds that only go forward."""
+    """The `ShortTermStore` of a `shared` store and a `local` one. `later(key, there, ours)` is the value of a key that
+    another machine may have written while the shared store was away from this one. `clock` tells seconds that only go
+    forward."""
 
     is_shared = True
 
     def __init__(
-        self, shared: ShortTermStore, local: EmbeddedStore, clock: Callable[[], float] = time.monotonic
+        self,
+        shared: ShortTermStore,
+        local: EmbeddedStore,
+        later: Callable[[str, str | None, str], str] = lambda _, there, ours: ours,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._shared = shared
         self._local = local
+        self._later = later
         self._clock = clock
         self._away_until = 0.0
         self._problem = ""
@@ -62,7 +69,8 @@ class MirroredStore:
 
     def put(self, key: str, value: str, ttl_s: int) -> None:
         self._local.put(key, value, ttl_s)
-        self._write(lambda: self._shared.put(key, value, ttl_s), key, [value], ttl_s, None)
+        if not self._try(lambda: self._shared.put(key, value, ttl_s)):
+            self._local.miss(key, [value], ttl_s, None)
 
     def update(self, key: str, change: Change, ttl_s: int) -> str:
         made: list[str] = []
@@ -80,7 +88,8 @@ class MirroredStore:
 
     def append(self, key: str, values: Sequence[str], ttl_s: int, most: int, *, again: bool = False) -> None:
         self._local.append(key, values, ttl_s, most, again=again)
-        self._write(lambda: self._shared.append(key, values, ttl_s, most, again=again), key, values, ttl_s, most)
+        if not self._try(lambda: self._shared.append(key, values, ttl_s, most, again=again)):
+            self._local.miss(key, values, ttl_s, most)
 
     def discard(self, key: str, values: Sequence[str]) -> None:
         """Raises `EndpointError` while the shared store is away: what is taken out of it is taken by whoever uses it
@@ -95,19 +104,15 @@ class MirroredStore:
         self._made_up()
         self._shared.remove(*keys)
 
+    def drop(self, patterns: Sequence[str], holds: Holds) -> int:
+        """Raises `EndpointError` while the shared store is away: here it is done, and what that misses of it, too."""
+        dropped = self._local.drop(patterns, holds)
+        self._made_up()
+        return dropped + self._shared.drop(patterns, holds)
+
     def close(self) -> None:
         self._shared.close()
         self._local.close()
-
-    def _write(self, write: Callable[[], None], key: str, values: Sequence[str], ttl_s: int, most: int | None) -> None:
-        """Write to the shared store, or note that it has missed it."""
-        try:
-            has_answered = self._try(write)
-        except UsageError:
-            self._local.miss(key, values, ttl_s, most)
-            raise
-        if not has_answered:
-            self._local.miss(key, values, ttl_s, most)
 
     def _read(self, ask: Callable[[ShortTermStore], _T]) -> _T:
         found: list[_T] = []
@@ -122,6 +127,9 @@ class MirroredStore:
         try:
             self._made_up()
             ask()
+        except UsageError as error:  # another program has taken this key: the local store serves
+            self._problem = str(error)
+            return False
         except (ConfigError, EndpointError) as error:
             self._problem, self._away_until = str(error), self._clock() + RETRY_AFTER_S
             return False
@@ -134,7 +142,7 @@ class MirroredStore:
 
         def write(key: str, value: str, ttl_s: int, most: int | None) -> None:
             if most is None:
-                self._shared.put(key, value, ttl_s)
+                self._shared.update(key, lambda there: self._later(key, there, value), ttl_s)
             else:  # it may have come before the connection broke
                 self._shared.append(key, [value], ttl_s, most, again=True)
 

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 from urllib.parse import urlsplit
 
-from vault_memory.adapters.shortterm.base import Change
+from vault_memory.adapters.shortterm.base import Change, Holds
 from vault_memory.errors import ConfigError, EndpointError, UsageError
 
 TIMEOUT_S = 0.5
@@ -28,7 +28,7 @@ class RedisStore:
     degraded = ""
 
     def __init__(self, url: str) -> None:
-        self.where = "Redis"
+        self.where = "Redis"  # of an address that cannot be read any part may be the password
         self._client: Any = None
         self._wrong = ""
         try:
@@ -56,7 +56,8 @@ class RedisStore:
             pool = redis.ConnectionPool(**options, retry=redis.retry.Retry(redis.backoff.NoBackoff(), 0))
             pool.make_connection()  # which reads the options; else the first command would
             self._client = redis.Redis.from_pool(pool)
-            self.where = f"Redis at {where}"  # of an address that cannot be read any part may be the password
+            if url.count("@") < 2:  # else a part of the password may stand for the host
+                self.where = f"Redis at {where}"
         except ConfigError:
             raise
         except Exception:  # redis-py raises any of many for an option; its words would show the password
@@ -132,6 +133,19 @@ class RedisStore:
     def remove(self, *keys: str) -> None:
         with self._asking(*keys):
             self._client.delete(*keys)
+
+    def drop(self, patterns: Sequence[str], holds: Holds) -> int:
+        dropped = 0
+        for key in dict.fromkeys(key for pattern in patterns for key in self.keys(pattern)):
+            with self._asking(key):
+                kind = self._client.type(key)
+            if kind == "string" and (value := self.get(key)) is not None and holds(key, value):
+                self.remove(key)
+                dropped += 1
+            for value in {each for each in self.all(key) if holds(key, each)} if kind == "list" else ():
+                with self._asking(key):
+                    dropped += self._client.lrem(key, 0, value)
+        return dropped
 
     def ttl_s(self, key: str) -> int | None:
         with self._asking(key):

@@ -9,11 +9,13 @@ from __future__ import annotations
 from typing import Literal
 
 from vault_memory.core.extraction import Clause, Lexicon, speaker
+from vault_memory.core.memorable.leaving import begins_with_leaving
 from vault_memory.core.memorable.order import usual_order
 from vault_memory.core.memorable.saying import change_in
+from vault_memory.core.memorable.slots import COMMUTE
 from vault_memory.core.memorable.things import Thing
 from vault_memory.core.memorable.whole import is_whole
-from vault_memory.core.memorable.wording import DO, read_saying
+from vault_memory.core.memorable.wording import DO, SLOT, read_saying
 from vault_memory.core.memories import categories
 from vault_memory.core.text import lazily
 
@@ -45,12 +47,13 @@ _LIFE = {
     "play": _ACTIVITIES,
     "speak": frozenset(("language",)),
     "be": frozenset(("job",)),
+    "use": frozenset(("programming_tool", "programming_language", "office_software", "software", "device")),
     "live": frozenset(("city", "province", "country")),
 }
 """What a person has to do with a thing of such a category is a fact of life."""
 _DIET_TEXT = "drink tea alcohol breakfast food dish meat seafood fruit vegetable snack dessert spice staple"
 _DIET = frozenset(_DIET_TEXT.split())
-MAX_THING_WORDS = 4
+MAX_THING_WORDS, MAX_HAN_CHARS = 4, 8
 _LATIN_END = lazily("[a-z0-9']$")
 _HAN = lazily("[\u3400-\u9fff]")
 _ANOTHER = lazily("[你您他她它]")
@@ -95,7 +98,13 @@ def change_of(clause: Clause, lexicon: Lexicon) -> Kind | None:
     """The kind of memories whose place a clause may take that is none itself: 我把本田賣了, «I no longer like wine»."""
     said, body = _body(clause, lexicon)
     is_told = _is_told(clause, said, body, False, lexicon) and not _says(clause, "own.passing", lexicon)
-    return change_in(said) if is_told and clause.is_first_person and not clause.is_once else None
+    return change_in(said) if is_told and not clause.is_once and (clause.is_first_person or _elides_me(said)) else None
+
+
+def _elides_me(said: str) -> bool:
+    """Whether a clause says a change and leaves out whose: 前端改成 React 了, 不用 MySQL 了."""
+    read = read_saying(said)
+    return begins_with_leaving(said) or (read is not None and read.relation == SLOT)
 
 
 def _is_told(clause: Clause, said: str, body: str, is_mine: bool, lexicon: Lexicon) -> bool:
@@ -178,13 +187,26 @@ def _of_life(body: str, lexicon: Lexicon) -> Kind | None:
     if words("memorable.statement.task").search(body) or words("memorable.own.wants").search(body):
         return None
     said = read_saying(body)
-    if said is None or said.subject != "me" or len(said.thing.words) > MAX_THING_WORDS:
+    is_own = said is not None and (said.subject == "me" or said.relation == "use")
+    if (
+        said is None
+        or not is_own
+        or len(said.thing.words) > MAX_THING_WORDS
+        or (said.relation == "use" and _runs_on(body))
+    ):
         return None
+    if said.slot == COMMUTE:
+        return "fact"
     if said.relation == DO:
         held = _kinds_of(said.thing) if said.is_new else frozenset[str]()
         return "fact" if held & _ACTIVITIES else "preference" if held & _DIET and not said.is_so else None
     is_alone = said.relation != "have" or len(said.thing.words) == 1
     return "fact" if is_alone and said.thing.kinds & _LIFE.get(said.relation, frozenset()) else None
+
+
+def _runs_on(text: str) -> bool:
+    """Whether more Chinese is told behind what is used than what for: 用 pandas 讀檔結果中文亂碼."""
+    return len(_HAN.findall(text)) > MAX_HAN_CHARS
 
 
 def _kinds_of(thing: Thing) -> frozenset[str]:

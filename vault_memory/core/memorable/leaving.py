@@ -7,7 +7,7 @@ from vault_memory.core.memorable.things import Thing, read_thing
 from vault_memory.core.text import fold, lazily
 
 _THING = r" ?(?P<thing>[^,;:。!?\n我]{1,28}?) ?"
-_END = r"(?:(?: ?{sayings.left.since})*(?:[了啦吧. ]*)(?=$|[,;:。!?\n]| (?:and|but|because|for|as)(?![a-z])))"
+_END = r"(?:(?: ?{sayings.left.since})*(?:[了啦吧. ]*)(?=$|[,;:。!?\n]| (?:and|but|because|for|as|to|onto)(?![a-z])))"
 _FORMS = (
     r"{sayings.left.from}" + _THING + r"{sayings.left.to}",
     r"{sayings.left.drops}" + _THING + _END,
@@ -31,6 +31,11 @@ def left_behind(text: str, *, is_new: bool) -> list[Thing]:
         if not lexicon.words("sayings.left.unreal").search(folded[: found.start()])
         and (thing := read_thing(_WORK.sub("", _OF.sub("", found["thing"].strip())), _ARTICLES))
     ]
+
+
+def begins_with_leaving(text: str) -> bool:
+    """Whether a folded text says at its beginning what is left behind, and not who leaves it: 不用 MySQL 了."""
+    return any(load_lexicon().shape(form).match(text) for form in _FORMS[1:])
 
 
 def is_beside(text: str) -> bool:

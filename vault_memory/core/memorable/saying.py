@@ -11,6 +11,8 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
+from vault_memory.core.extraction import load_lexicon, speaker
+from vault_memory.core.memorable.ending import ended_with, is_without, kinds_left, kinds_of, means_of
 from vault_memory.core.memorable.leaving import is_beside, left_behind
 from vault_memory.core.memorable.things import Thing
 from vault_memory.core.memorable.wording import (
@@ -19,6 +21,7 @@ from vault_memory.core.memorable.wording import (
     LIKE,
     LIVE,
     MAX_CHARS,
+    SLOT,
     WORK,
     Saying,
     read_saying,
@@ -34,13 +37,13 @@ MANY = {"family"}
 """A person may be several of this kind."""
 GIVEN_UP = {"like", DO, "play"}
 """Who gives up doing a thing no longer does it, and is not known for liking it; who takes it up no longer leaves it."""
-LEFT = frozenset((DO, "play", "learn", "use", "have", "drive", "ride", WORK, "be", LIVE, "decide"))
+LEFT = frozenset((DO, "play", "learn", "use", "have", "drive", "ride", WORK, "be", LIVE, "decide", SLOT))
 """What a person has to do with a thing until it is left behind."""
 _SUBJECTS = {
     "me": lazily(r"我(?!们)|咱(?!们)|俺|(?<![a-z])(?:i|my|me)(?![a-z])"),
     "us": lazily(r"[我咱]们|(?<![a-z])(?:we|our)(?![a-z])"),
 }
-_PART = re.compile(r"[,;。!?]")
+_PART = re.compile(r"[,;。!?]|[.](?=\s)")
 
 Verdict = Literal["same", "replaces", "other"]
 
@@ -51,6 +54,7 @@ def topics_of(content: str) -> list[int]:
     said = _read(content)
     topics = [topic for each in said.statements for topic in _topics(each)]
     topics += [topic for thing in said.left for topic in (*thing.names, f"{LIVE} ")]
+    topics += [f"without {kind}" for kind in said.without]
     return [_number(f"{subject} {topic}") for topic in dict.fromkeys(topics) for subject in said.subjects]
 
 
@@ -60,6 +64,8 @@ def compared(new: str, old: str) -> Verdict:
     said, second = _read(new), read_saying(old)
     if second is None or second.subject not in said.subjects:
         return "other"
+    if said.without and not said.is_beside and is_without(new, second):
+        return "replaces"
     for at, each in enumerate(said.statements):
         verdict = _verdict(each, second, is_beside=said.is_beside)
         if verdict != "other" and (at == 0 or each.is_so != second.is_so):
@@ -73,12 +79,15 @@ def change_in(text: str) -> Literal["preference", "fact"] | None:
     said = read_saying(text)
     if said and (said.relation == FAVOURITE or (said.is_new and not said.is_so)):
         return "preference" if said.relation in (FAVOURITE, LIKE) else "fact"
+    if said and said.is_new and (said.relation in (*CHANGED, LIVE, SLOT) or kinds_left(text)):
+        return "fact"
     return "fact" if left_behind(text, is_new=False) else None
 
 
 def goes_on(text: str) -> bool:
-    """Whether a text says what is so from now on: 改開特斯拉."""
-    said = read_saying(text)
+    """Whether a text says, behind one that ends something, what is so from now on: 改開特斯拉, «it's Helix now»."""
+    folded = fold(text)
+    said = read_saying(text) or read_saying(f"i {folded}" if folded.isascii() else f"我{folded}")
     return said is not None and said.is_new and said.is_so
 
 
@@ -121,6 +130,7 @@ class _Said:
     leaves: frozenset[str] = LEFT
     subjects: tuple[str, ...] = ()
     is_beside: bool = False
+    without: tuple[str, ...] = ()
 
 
 def _read(content: str) -> _Said:
@@ -128,19 +138,20 @@ def _read(content: str) -> _Said:
         return _Said()
     first, folded = read_saying(content), fold(content)
     behind = [said for part in _PART.split(folded)[1:] if (said := read_saying(part))]
-    left = left_behind(content, is_new=first is not None and first.is_new)
+    is_of_others = speaker(folded, load_lexicon()) == "others"  # «my sister left the bakery»
+    left = [] if is_of_others else left_behind(content, is_new=first is not None and first.is_new)
     leaves = LEFT | {first.relation} if first else LEFT
     statements = (*([first] if first else []), *behind)
     own = [subject for subject, words in _SUBJECTS.items() if words.search(folded)] or [*_SUBJECTS]
     subjects = tuple(dict.fromkeys([*own, *(each.subject for each in statements)]))
-    return _Said(statements, tuple(left), leaves, subjects, is_beside(content))
+    return _Said(statements, tuple(left), leaves, subjects, is_beside(content), tuple(kinds_left(content)))
 
 
 def _verdict(new: Saying, old: Saying, *, is_beside: bool) -> Verdict:
     if new.relation == old.relation and new.relation in SINGLE and new.is_so and old.is_so:
         return _in_its_place(new, old)
     if not new.thing.is_same(old.thing):
-        return "replaces" if not is_beside and _has_changed(new, old) else "other"
+        return "replaces" if not is_beside and (_has_changed(new, old) or _is_ended(new, old)) else "other"
     if new.is_so == old.is_so:
         return _said_again(new, old)
     return "replaces" if _is_taken_back(new, old) else "other"
@@ -149,8 +160,10 @@ def _verdict(new: Saying, old: Saying, *, is_beside: bool) -> Verdict:
 def _topics(said: Saying) -> list[str]:
     if said.relation in SINGLE:
         return [f"{said.relation} {said.slot}"]
-    own = [said.relation] if said.relation in CHANGED else []
-    return [*own, *said.thing.names]
+    own = [said.relation] if said.relation in CHANGED else [f"{SLOT} {said.slot}"] if said.relation == SLOT else []
+    parts = [*ended_with(said), *means_of(said)] if said.is_so else [said.thing]
+    kinds = [f"without {kind}" for kind in sorted(kinds_of(said))] if said.is_so else []
+    return [*own, *(name for thing in parts for name in thing.names), *kinds]
 
 
 def _in_its_place(new: Saying, old: Saying) -> Verdict:
@@ -165,14 +178,37 @@ def _in_its_place(new: Saying, old: Saying) -> Verdict:
 
 def _has_changed(new: Saying, old: Saying) -> bool:
     """Whether what was so is another thing now: «I drive a Tesla now»."""
-    is_new = new.is_new and new.is_so and old.is_so and new.relation == old.relation and new.relation in CHANGED
+    if not (new.is_new and new.is_so and old.is_so and new.relation == old.relation) or old.more:
+        return False
     is_of_kind = new.relation == WORK or bool((new.thing.kinds & old.thing.kinds) - MANY)
-    return is_new and is_of_kind and not old.more and new.when == old.when
+    if new.relation == SLOT:
+        is_alike = _are_linked_alike(new, old) and (is_of_kind or _may_be_there(new, old))
+        return new.slot == old.slot and is_alike and new.when in (old.when, frozenset())
+    return new.relation in CHANGED and is_of_kind and new.when == old.when
+
+
+def _are_linked_alike(new: Saying, old: Saying) -> bool:
+    """Whether two say the same of a place: what it is, or what it uses and where it is."""
+    links = {new.link, old.link}
+    return len(links) == 1 or "" in links or links == {"be", "how"}
+
+
+def _may_be_there(new: Saying, old: Saying) -> bool:
+    """Whether one thing of another kind may be in the place of the other: not how one is in that of who one is."""
+    return new.link != "how" and not (new.link == "be" and new.thing.kinds and old.thing.kinds)
+
+
+def _is_ended(new: Saying, old: Saying) -> bool:
+    """Whether what is done no more is all or more of what was done: «I quit smoking»."""
+    is_over = not new.is_so and new.is_new and old.is_so and not new.when and old.relation in LEFT | GIVEN_UP
+    is_act = new.relation == old.relation or new.relation in GIVEN_UP
+    return is_over and is_act and not says_something(old.more) and any(new.thing.is_same(x) for x in ended_with(old))
 
 
 def _is_left(thing: Thing, old: Saying, leaves: frozenset[str]) -> bool:
     """Whether what a person has to do with a thing is over."""
-    return old.is_so and old.relation in leaves and thing.is_same(old.thing) and not says_something(old.more)
+    parts = (*ended_with(old), *means_of(old))
+    return old.is_so and old.relation in leaves and not says_something(old.more) and any(map(thing.is_same, parts))
 
 
 def _said_again(new: Saying, old: Saying) -> Verdict:

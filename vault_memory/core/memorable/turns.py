@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from itertools import groupby, takewhile
+from itertools import groupby
 
 from vault_memory.core.extraction import Clause, HeardTurn, Lexicon, load_lexicon, read_turn
 from vault_memory.core.memorable.forgetting import asks_to_forget
 from vault_memory.core.memorable.kinds import Kind, announces, change_of, kind_of, opening, stands_alone
-from vault_memory.core.memorable.saying import goes_on
+from vault_memory.core.memorable.saying import change_in, goes_on
 from vault_memory.core.privacy import is_private, names_a_contact, redact, secrets
-from vault_memory.core.text import one_line
+from vault_memory.core.text import lazily, one_line
 
 MAX_CONTENT_CHARS, MIN_CONTENT_CHARS = 200, 3
 IMPORTANCE = {"preference": 0.5, "fact": 0.5, "decision": 0.6}
@@ -21,6 +21,8 @@ _REDACTED = "[redacted"
 MAX_QUOTED_CHARS = 60
 """A longer quotation is not what the person likes or uses."""
 _BRACKETS = {"「": "」", "『": "』", "《": "》", "“": "”", '"': '"', "'": "'", "`": "`"}
+_MAKE = lazily(r"^(?P<of>i|we|我们?)(?: [a-z]{2,12}|(?<=[我们])[\u4e00-\u9fff]{2,4})$")
+"""Somebody, and what they do in one word."""
 _QUOTED = "〇"
 """Stands in a clause for what it quotes."""
 
@@ -61,7 +63,7 @@ def memorable(
     # Before it is cut into sentences: a password may hold what ends one.
     hidden = [(start, end) for start, end, _ in secrets.secret_spans(turn.message.written)]
     clauses = (_with_what_it_quotes(clause, turn) for clause in turn.clauses)
-    sentences = [list(group) for _, group in groupby(clauses, key=lambda clause: clause.sentence)]
+    sentences = _with_what_is_instead([list(group) for _, group in groupby(clauses, key=lambda each: each.sentence)])
     for sentence in _own(sentences, turn):
         if any(asks_to_forget(clause, lexicon) for clause in sentence):
             continue
@@ -90,6 +92,17 @@ def _own(sentences: list[list[Clause]], turn: HeardTurn) -> list[list[Clause]]:
         if not is_given:
             own.append(sentence)
     return own
+
+
+def _with_what_is_instead(sentences: list[list[Clause]]) -> list[list[Clause]]:
+    """The sentences; one that says what is so instead of what the one before ends is one with it."""
+    joined: list[list[Clause]] = []
+    for sentence in sentences:
+        if joined and goes_on(sentence[0].text) and change_in(joined[-1][-1].text):
+            joined[-1] = [*joined[-1], *sentence]
+        else:
+            joined.append(sentence)
+    return joined
 
 
 def _with_what_it_quotes(clause: Clause, turn: HeardTurn) -> Clause:
@@ -137,17 +150,20 @@ def _of_sentence(sentence: list[Clause], user_msg: str, turn: HeardTurn, *, with
 def _runs(sentence: list[Clause], lexicon: Lexicon) -> Iterator[tuple[Kind, Clause, Clause]]:
     """(kind, first clause, last clause) of each memory in a sentence."""
     run: tuple[Kind, Clause, Clause] | None = None
+    chain = sentence[0]  # where those of one make begin
     is_announced = False  # its matter is still to come
-    for clause in sentence:
+    for before, clause in zip([None, *sentence], sentence, strict=False):
         kind = kind_of(clause, run is not None, lexicon)
         is_alone = kind is not None and stands_alone(clause, lexicon)
         is_next = kind == run[0] or (is_announced and not clause.asks_to_know) if run else False
-        if run and (is_next or (kind and not is_alone) or _continues(clause, kind, lexicon)):
+        chain = chain if before and _is_of_one_make(before, clause, lexicon) else clause
+        is_more = kind is None and run is not None and before is run[2] and _says_more(before, clause, lexicon)
+        if run and (is_next or is_more or (kind and not is_alone) or _continues(clause, kind, lexicon)):
             run, is_announced = (run[0], run[1], clause), False
             continue
         if run and not is_announced:
             yield run
-        run = (kind, clause, clause) if kind and is_alone else None
+        run = (kind, chain, clause) if kind and is_alone else None
         is_announced = kind == "decision" and announces(clause.text, lexicon)
     if run and not is_announced:
         yield run
@@ -156,18 +172,40 @@ def _runs(sentence: list[Clause], lexicon: Lexicon) -> Iterator[tuple[Kind, Clau
 def _changes(
     sentence: list[Clause], runs: list[tuple[Kind, Clause, Clause, bool]], lexicon: Lexicon
 ) -> Iterator[tuple[Kind, Clause, Clause]]:
-    """The same of the clauses in no memory that may end one, each with those that say what is so instead."""
-    rest = [c for c in sentence if not any(first.start <= c.start <= last.start for _, first, last, _ in runs)]
-    for number, clause in enumerate(rest):
-        if kind := change_of(clause, lexicon):
-            more = takewhile(lambda each: goes_on(each.text) and not each.asks_to_know, rest[number + 1 :])
-            yield kind, clause, [clause, *more][-1]
+    """The same of the clauses in no memory that may end one, with those behind it that say what is so instead."""
+    change: tuple[Kind, Clause, Clause] | None = None
+    for clause in sentence:
+        is_free = not any(first.start <= clause.start <= last.start for _, first, last, _ in runs)
+        kind = change_of(clause, lexicon) if is_free else None
+        if change and is_free and (kind or (goes_on(clause.text) and not clause.asks_to_know)):
+            change = (change[0], change[1], clause)
+            continue
+        if change:
+            yield change
+        change = (kind, clause, clause) if kind else None
+    if change:
+        yield change
 
 
 def _continues(clause: Clause, kind: Kind | None, lexicon: Lexicon) -> bool:
     """Whether a clause goes on with what the one before says: «named Biscuit», 因為團隊比較熟."""
     goes_on = lexicon.words("memorable.own.continues").match(clause.text)
     return goes_on is not None and kind is None and not clause.asks_to_know
+
+
+def _says_more(before: Clause, clause: Clause, lexicon: Lexicon) -> bool:
+    """Whether a clause says what is so instead of what the one before ends, or is of one make with it."""
+    if clause.asks_to_know or clause.is_hypothetical or clause.is_past or clause.is_once:
+        return False
+    is_instead = change_in(before.text) is not None and goes_on(clause.text)
+    return is_instead or _is_of_one_make(before, clause, lexicon)
+
+
+def _is_of_one_make(before: Clause, clause: Clause, lexicon: Lexicon) -> bool:
+    """Whether two clauses each say in a word what the person does: «I dance, I cook, I sing», 我跳舞，我唱歌."""
+    texts = [each.text.strip(" .!。") for each in (before, clause)]
+    makes = [_MAKE.match(text) for text in texts if opening(text, lexicon) < len(text)]
+    return len({make["of"] for make in makes if make}) == 1 and len(makes) == 2 and all(makes)
 
 
 def _importance(kind: Kind, said: str, lexicon: Lexicon) -> float:

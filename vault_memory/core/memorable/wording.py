@@ -10,18 +10,19 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 from vault_memory.core.extraction import Lexicon, load_lexicon
 from vault_memory.core.memorable.order import usual_order
+from vault_memory.core.memorable.slots import COMMUTE, kind_of_favourite, read_slot, way_to_work
 from vault_memory.core.memorable.things import Thing, read_thing
 from vault_memory.core.memories import categories
 from vault_memory.core.text import fold
 
 MAX_CHARS = 200
 """A longer text is a note, and says more than one thing."""
-LIKE, LIVE, FAVOURITE, WORK, BE, DO = "like", "live", "favourite", "work", "be", "do"
+LIKE, LIVE, FAVOURITE, WORK, BE, DO, SLOT = "like", "live", "favourite", "work", "be", "do", "slot"
 """Relations that are read in a way of their own; the others are as the lexicon names them."""
 LEVELS = ("city", "province", "country")
 MAX_PLACE_CHARS = 8
@@ -31,7 +32,7 @@ MAX_PLACE_CHARS = 8
 class Saying:
     """What is said: of whom (`me`, `us`), what the one has to do with a thing (`relation`), whether it is so, and what
     follows (`more`). `is_new`: it is so from now on. `when`: on which days, how often. `slot`: of what kind of thing
-    it is the favourite."""
+    it is the favourite, or where it stands (`slots`), with the `link` between the two. `act`: what is done with it."""
 
     subject: str
     relation: str
@@ -41,8 +42,11 @@ class Saying:
     is_new: bool = False
     when: frozenset[str] = frozenset()
     slot: str = ""
+    link: str = ""
+    act: str = ""
 
 
+@lru_cache(maxsize=256)
 def read_saying(content: str) -> Saying | None:
     """What a text says of its person; None for one that is no short statement of now."""
     written = " ".join(content.split())
@@ -110,9 +114,8 @@ class _Reader:
         if favourite := _FAVOURITE.match(text):
             slot, thing = favourite["slot"] or favourite["also"] or "", favourite["thing"] or favourite["which"]
             if slot:
-                kind = min(categories.load().meanings(slot).named, default=slot)
                 said = self._made(FAVOURITE, True, thing, replace(heard, subject="me"))
-                return replace(said, slot=kind) if said else None
+                return replace(said, slot=kind_of_favourite(slot)) if said else None
             text = f"i like {thing}"
         text = self._without(text, "lead")
         for phrase, is_so in self._after:
@@ -120,17 +123,39 @@ class _Reader:
                 thing := _ABOUT.sub("", self._without(text[: -len(phrase)], "me", "adverb", "now"))
             ):
                 return self._made(LIKE, is_so, thing, replace(heard, subject="me"))
+        step = self._step(text)
+        if (step is None or step.what not in self._relations) and (place := self._in_a_slot(text, heard)):
+            return place
         return self._read(usual_order(text), heard)
+
+    def _in_a_slot(self, text: str, heard: _Heard) -> Saying | None:
+        """What stands in a place, whose it is being said or understood."""
+        found = read_slot(text, heard.subject)
+        heard_here = replace(heard, subject=found.subject, is_new=heard.is_new or found.is_new) if found else heard
+        said = self._made(SLOT, not heard.is_gone, found.thing, heard_here) if found else None
+        if not said or not found:
+            return None
+        is_how = found.link == "be" and found.thing.isascii() and not self._is_name(found.thing, heard.written)
+        return replace(said, slot=found.name, link="how" if is_how else found.link)
+
+    def _is_name(self, thing: str, written: str) -> bool:
+        """Whether a Latin thing has a name or is of a known kind, and is not how one is: a Pixel, not a bit slow."""
+        name = _without_one_of(self._articles, thing)
+        return bool(categories.load().categories_of(name)) or f"{name[:1].upper()}{name[1:]}" in written
 
     def _read(self, text: str, heard: _Heard) -> Saying | None:
         """What is said where nothing stands in another place than usual."""
         while text:
             if found := _WORK.match(text):
                 return self._made(WORK, heard.is_so, found["thing"], heard)
+            if (found := _DWELLS.match(text)) and _is_known_place(found["thing"]):
+                return self._made(LIVE, heard.is_so, found["thing"], replace(heard, more=heard.more or found["how"]))
             if (found := _MOVED.match(text)) and (found["to"] is None or _is_known_place(found[0])):
                 return self._made(LIVE, heard.is_so, found["thing"], replace(heard, is_new=True))
             step = self._step(text)
             if step is None or (step.what in ("me", "us") and heard.subject not in ("", step.what)):
+                if heard.subject and heard.is_so and (place := self._in_a_slot(text, heard)):
+                    return place
                 break
             if step.what in self._relations and (text[: step.end] not in self._articles or heard.has_am):
                 if not heard.is_so and not step.is_so:
@@ -138,6 +163,8 @@ class _Reader:
                 is_so = step.is_so and heard.is_so and not heard.is_gone
                 heard.is_new = heard.is_new or text.startswith(self._begun)
                 return self._made(step.what, is_so, text[step.end :].strip(), heard, text)
+            if step.what == "over" and not heard.is_so and not heard.is_given_up:
+                return None  # «I never quit»
             self._hear(step, text[: step.end], heard)
             text = text[step.end :].lstrip(" ,")
         if not heard.subject and not heard.is_given_up:
@@ -155,14 +182,17 @@ class _Reader:
     def _made(self, relation: str, is_so: bool, thing: str, heard: _Heard, whole: str = "") -> Saying | None:
         if relation == LIVE and not self._is_place(thing, heard.written):
             relation, thing = DO, whole or thing
+        if relation in _GOING and (way := way_to_work(whole or thing)):
+            said = self._made(SLOT, heard.is_so, way, heard)
+            return replace(said, slot=COMMUTE) if said else None
         thing, when = _parted_when(thing)
         if relation == DO:
             relation, thing = self._done(thing)
-        if relation in (LIKE, DO):
-            thing = _without_one_of(self._taking, thing)
-        read = read_thing(thing, self._articles)
+        taken = _without_one_of(self._taking, thing) if relation in (LIKE, DO) else thing
+        act = thing.removesuffix(taken).strip()
+        read = read_thing(taken, self._articles)
         subject = "me" if relation == LIVE else heard.subject or "me"
-        return Saying(subject, relation, is_so, read, heard.more, heard.is_new, when) if read else None
+        return Saying(subject, relation, is_so, read, heard.more, heard.is_new, when, act=act) if read else None
 
     def _done(self, thing: str) -> tuple[str, str]:
         """Relation and thing of what somebody does: who can play the piano plays it, and who does on weekends, too."""
@@ -236,6 +266,7 @@ def _reader() -> _Reader:
     return _Reader(load_lexicon())
 
 
+_GOING = (DO, "drive", "ride")
 _STATES = (LIKE, BE, LIVE, WORK, "decide")
 """Relations that are nothing that one does."""
 _AM = ("am", "have been", "been")
@@ -263,11 +294,16 @@ _MOVED = re.compile(
     rf"^(?:(?:{_LATELY}(?:从.{{1,12}}?)?|从.{{1,12}}?)搬(?:到|去|来|家到)了?"
     r"|(?P<to>moved from .{1,24}? to ))(?P<thing>.{1,30})$"
 )
+_DWELLS = re.compile(
+    r"^(?:live|am living|rent|share) (?P<how>(?:alone|with|an?|in an?|on) ?[a-z' ]{0,24}?) ?in (?P<thing>[^,]{2,24}?)"
+    r"(?: with .{2,20})?$"
+)
 _HAN_DAY = r"(?:早上|晚上|上午|下午|中午|傍晚)"
 _HAN_SPAN = r"(?:天|日|晚|早|年|周[一二三四五六日天末]?|个?(?:星期|礼拜)[一二三四五六日天]?|个?月)"
 _PART = "(?:morning|evening|night|afternoon)"
 _WHEN = re.compile(
     rf"每隔?[一二两三四五六七八九十几]?{_HAN_SPAN}{_HAN_DAY}?|天天|周末|(?:周|星期|礼拜)[一二三四五六日天]{_HAN_DAY}?|{_HAN_DAY}"
+    rf"|(?<![a-z])(?:a|per) (?:day|night|week|month|year)$"
     rf"|睡前|下班后|饭后|(?<![a-z])(?:(?:every|each) (?:single |other )?[a-z]+(?: {_PART})?|in the {_PART}s?|at night"
     rf"|on (?:[a-z]+days?|weekends?|weekdays?)(?: {_PART}s?)?|after (?:work|dinner|lunch)|before bed|daily|weekly"
     r"|(?:once|twice|[a-z0-9]+ times) (?:a|per) [a-z]+)(?![a-z])"

@@ -142,6 +142,8 @@ _CODE = lazily(
     r"|people|dollars|euros)(?![a-z]))"
 )
 """A number as short as the code of a card or a door."""
+_VALUE = lazily(r"(?:[a-z]{0,2}\d[ \-]?){3}|(?:[〇零○一二三四五六七八九幺两] ?){3}")
+"""A number of three digits or more, with or without letters: a document's, or a telephone's."""
 _ABOUT_THINGS = frozenset({"health", "religion", "family", "sexuality", "money"})
 """What things may be about: there are apps for diabetes. A number is a person's."""
 _REACH_CHARS = 48
@@ -170,6 +172,8 @@ def _blank(words: re.Match[str]) -> str:
 def _first(sentence: str) -> str | None:
     lists = _lists()
     if category := lists.always.category(sentence):
+        return category
+    if (category := lists.valued.category(sentence)) and _VALUE.search(sentence):
         return category
     if _MINE.search(sentence):
         if category := lists.mine.category(sentence):
@@ -211,6 +215,7 @@ class _Lists(NamedTuple):
 
     always: _Phrases
     mine: _Phrases
+    valued: _Phrases
     ends: re.Pattern[str]
     ordinary: Matcher
     before: Matcher
@@ -222,8 +227,10 @@ class _Lists(NamedTuple):
 def _lists() -> _Lists:
     tables = tomllib.loads((resources.files(__package__) / "private.toml").read_text(encoding="utf-8"))
     words = tables.pop("words")
-    always, mine = (
-        _Phrases({name: rows[which] for name, rows in tables.items() if which in rows}) for which in ("always", "mine")
+    always, mine, valued = (
+        _Phrases({name: rows[which] for name, rows in tables.items() if which in rows})
+        for which in ("always", "mine", "valued")
     )
     ends = lazily(rf"(?:{'|'.join(Matcher(words['ends']).phrases)})(?![a-z])")
-    return _Lists(always, mine, ends, *(Matcher(words[name]) for name in ("ordinary", "before", "after", "opens")))
+    matchers = (Matcher(words[name]) for name in ("ordinary", "before", "after", "opens"))
+    return _Lists(always, mine, valued, ends, *matchers)

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 from vault_memory import __version__
+from vault_memory.core import layout
 from vault_memory.core.reading import escape_controls_in_json, show_controls, show_in_line
 from vault_memory.errors import VaultMemoryError
 from vault_memory.services.vault import Vault, open_vault
@@ -49,6 +50,7 @@ _COMMANDS: dict[str, tuple[str, str]] = {
     "pref": ("pref", "Show, set and restore preferences."),
     "undo": ("pref", "Undo the last thing that was learned."),
     "forget": ("notes.forgetting", "Forget what you name, wherever it stands."),
+    "erase": ("notes.erase", "Erase a user, a text or a note for good, from history too."),
     "history": ("history", "Show who changed which preference, when and why."),
     "log": ("history", "Show the commits on any file, or on the whole vault."),
     "blame": ("history", "Show who wrote each line of a file, when and why."),
@@ -88,6 +90,7 @@ class Context:
         """Open the vault. Settings given as options win over its settings file. Without a daemon logs that wait for
         their commit get it now, unless more turns may follow (`logs_wait`)."""
         vault = open_vault(self.vault_path, **self.flags)
+        finish_begun_erasing(vault)
         if not logs_wait and vault.history.has_waiting():
             from vault_memory.services.daemon import commit_left_logs
 
@@ -98,6 +101,20 @@ class Context:
         """Open the vault; also the id of the user whom `--user` names, by that id or by a name from `identities`."""
         vault = self.open()
         return vault, vault.user_of(name)
+
+
+def finish_begun_erasing(vault: Vault) -> None:
+    """Go on with an erasing that was interrupted, and say so. What hinders it fails no other command."""
+    if not (vault.root / layout.STATE_DIR / "erasing").exists():
+        return
+    from vault_memory.services.erasing import finish_erasing
+
+    try:
+        if receipt := finish_erasing(vault):
+            left = f"; still there: {', '.join(receipt.left)}" if receipt.left else ""
+            echo(f"an erasing that was interrupted is done now{left}", err=True)
+    except (VaultMemoryError, OSError) as error:
+        echo(f"an erasing was interrupted and goes on later: {error}", err=True)
 
 
 pass_context = click.make_pass_decorator(Context, ensure=True)

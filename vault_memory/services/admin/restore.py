@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import contextlib
+import gzip
 import json
 import os
 import shutil
 import tempfile
+import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path, PurePosixPath
 
 from vault_memory.adapters import files
 from vault_memory.adapters.archive import DEFAULT_LIMITS, Limits, check, unpack
+from vault_memory.adapters.erasing import machine_file, tombstones_of_machine
 from vault_memory.adapters.history import WAITING_DIR
+from vault_memory.adapters.scan import walk
 from vault_memory.adapters.state import StateFile
 from vault_memory.core import layout
 from vault_memory.errors import UsageError, VaultMemoryError, in_command
@@ -25,6 +29,8 @@ _STAGING = ".vault-memory-restore-"
 _TREE, _MOVING = "vault", ".vault-memory/moving"
 """In a staging folder: what is unpacked; and a private file that says what is moved from there into a folder, where
 that takes several steps: of which archive it is, and its names."""
+_MAX_SEARCHED_BYTES = 200_000_000
+"""So much of a file is held against what was erased: a few kilobytes can unpack into gigabytes."""
 _STOPPED = ("rebase-merge", "rebase-apply", "sequencer")
 """What git is to do next in an operation that it has stopped, programs to run among it."""
 _WITH_BRANCHES = ("refs", "logs")
@@ -98,6 +104,7 @@ def _put(archive: Path, folder: Path, limits: Limits) -> None:
             if not (tree / layout.SETTINGS_FILE).is_file():
                 raise UsageError(f"{archive} is not a complete backup (it contains no vault)")
             open_vault(tree)
+            _refuse_erased(archive, tree)
         except UsageError as error:
             raise UsageError(f"{error}: nothing was restored") from error
         left_out = [
@@ -114,6 +121,31 @@ def _put(archive: Path, folder: Path, limits: Limits) -> None:
             starter.install_hooks(tree / ".git")
         _untold(tree).write({"archive": _identity(archive), "left_out": left_out})
         _move(staging, folder, {"archive": _identity(archive), "names": os.listdir(tree)})
+
+
+def _refuse_erased(archive: Path, tree: Path) -> None:
+    """Raise `UsageError` where a backup would bring back what was erased on this machine since."""
+    for stones in tombstones_of_machine():
+        for folder, _, names in walk(tree):
+            for name in names:
+                path = PurePosixPath(Path(folder, name).relative_to(tree).as_posix())
+                scope = layout.scope_of(path)
+                if path.parts[0] == ".git" or not (layout.is_own_kind(path) or path.suffix == ".gz"):
+                    continue
+                if not stones.has_path(path) and not stones.are_in(scope, _texts(tree / path)):
+                    continue
+                raise UsageError(
+                    f"{archive} holds what was erased on this machine ({path}): take a backup that was made since; or, "
+                    f"if it is to come back, delete {machine_file()} first"
+                )
+
+
+def _texts(path: Path) -> list[str]:
+    try:
+        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
+            return [file.read(_MAX_SEARCHED_BYTES).decode("utf-8", "replace")]
+    except (OSError, EOFError, zlib.error):  # nothing of it can be read by others, either
+        return []
 
 
 def _untold(folder: Path) -> StateFile:

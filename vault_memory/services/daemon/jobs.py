@@ -15,6 +15,7 @@ from vault_memory.errors import Busy, HistoryError, VaultMemoryError
 from vault_memory.services.archiving import Step, archive_user, in_words
 from vault_memory.services.daemon.git_upkeep import maintain_git
 from vault_memory.services.distilling import consolidate_to_profile, end_idle_conversations
+from vault_memory.services.erasing import finish_erasing
 from vault_memory.services.forgetting import finish_forgetting
 from vault_memory.services.indexing import embed, reconcile
 from vault_memory.services.longterm import ROUND_S, flush_long_term
@@ -86,6 +87,7 @@ def _embed_waiting(vault: Vault) -> str:
 
 
 def _commit_waiting(vault: Vault) -> str:
+    was_begun = finish_erasing(vault)
     is_time = vault.history.state().waiting or vault.history.logs_are_due()
     flushed = vault.history.flush() if is_time else None
     learned = forgotten = 0
@@ -100,7 +102,8 @@ def _commit_waiting(vault: Vault) -> str:
     each(vault.user_ids(), learn)
     if flushed and flushed.waiting:
         raise HistoryError(f"{flushed.waiting} commits wait: {flushed.paused}")
-    said = [f"{len(flushed.commits)} waiting commits made"] if flushed else []
+    said = ["an erasing that was interrupted is done now"] if was_begun else []
+    said += [f"{len(flushed.commits)} waiting commits made"] if flushed else []
     said += [f"{learned} turns learned from that waited"] if learned else []
     said += [f"what {forgotten} began to forget is forgotten"] if forgotten else []
     return "; ".join(said) or "nothing waits"
@@ -212,7 +215,8 @@ VECTORS = Job("vectors", "15m", "compute the vectors that an endpoint could not 
 COMMITS = Job(
     "commits",
     "1m",
-    "make the commits that waited for a rebase, a merge or a lock, and those of logs after ten quiet minutes",
+    "make the commits that waited for a rebase, a merge or a lock, and those of logs after ten quiet minutes; go on "
+    "with an interrupted erasing",
     _commit_waiting,
 )
 JOBS = (

@@ -3,14 +3,14 @@ the short-term store, the outbox of the long-term store, and what a chat was giv
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from vault_memory.adapters import files
 from vault_memory.adapters.records import archived_day, put_days
 from vault_memory.adapters.state import StateFolder
-from vault_memory.core import forgetting, layout, recent
+from vault_memory.core import forgetting, layout, reading, recent
 from vault_memory.core.forgetting import Sought, SoughtTurn
 from vault_memory.errors import VaultMemoryError
 from vault_memory.services.forgetting.find import zone_of
@@ -76,32 +76,19 @@ def _drop_ended(vault: Vault, user_id: str, sought: Sought) -> None:
 
 
 def _drop_short_term(vault: Vault, user_id: str, sought: Sought) -> None:
-    store = vault.short_term
-    for conversation_id in {turn.conversation_id for turn in sought.turns.values() if turn.conversation_id}:
-        key = recent.context_key(conversation_id)
-        kept = recent.decoded(store.get(key))
-        if kept and kept.get("user_id") == user_id and _is_of_turns(kept, sought):
-            store.remove(key)
-    if not store.is_shared:
-        return
     history = recent.history_key(user_id)
-    store.discard(history, [*_sought_in(store.newest(history, recent.MOST_TURNS), sought, "timestamp")])
-    pending = store.oldest(recent.PENDING_KEY, recent.MOST_PENDING)
-    own = [text for text in pending if (recent.decoded(text) or {}).get("user_id") == user_id]
-    store.discard(recent.PENDING_KEY, [*_sought_in(own, sought, "created_at")])
+    turns = sought.turns.values()
+    times = {turn.created_at for turn in turns if turn.created_at}
+    last = {(recent.context_key(turn.conversation_id), int(turn.at.timestamp())) for turn in turns if turn.at}
 
+    def holds(key: str, value: str) -> bool:
+        row = recent.decoded(value) or {}
+        if row.get("user_id") != user_id and key != history:
+            return False
+        is_of_turn = row.get("created_at") in times or row.get("timestamp") in times or (key, row.get("ts")) in last
+        return sought.is_all or is_of_turn or sought.stand_in(_said(row))
 
-def _sought_in(texts: list[str], sought: Sought, name: str) -> Iterator[str]:
-    times = {turn.created_at for turn in sought.turns.values()}
-    for text in texts:
-        row = recent.decoded(text)
-        if sought.is_all or (row and (row.get(name) in times or sought.stand_in(_said(row)))):
-            yield text
-
-
-def _is_of_turns(kept: Mapping[str, Any], sought: Sought) -> bool:
-    times = {int(turn.at.timestamp()) for turn in sought.turns.values() if turn.at}
-    return sought.is_all or kept.get("ts") in times or sought.stand_in(_said(kept))
+    vault.short_term.drop([recent.context_key("*"), history, recent.PENDING_KEY], holds)
 
 
 def _said(row: Mapping[str, Any]) -> str:
@@ -109,8 +96,13 @@ def _said(row: Mapping[str, Any]) -> str:
 
 
 def _drop_waiting(vault: Vault, user_id: str, sought: Sought) -> None:
-    names = [(turn.conversation_id, turn.created_at) for turn in sought.turns.values() if turn.created_at]
-    vault.outbox.discard(user_id, names)
+    names = {(turn.conversation_id, turn.created_at) for turn in sought.turns.values() if turn.created_at}
+
+    def holds(whose: str, text: str) -> bool:
+        turn = reading.json_value(text)
+        return whose == user_id and (turn.get("conversation_id"), turn.get("created_at")) in names
+
+    vault.outbox.drop(holds)
 
 
 def _drop_injected(vault: Vault, user_id: str, sought: Sought) -> None:

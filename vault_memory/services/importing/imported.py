@@ -88,6 +88,7 @@ class Importer:
         self._dry_run = dry_run
         self._old = OldTurns(vault, user_id, dry_run=dry_run)
         self.imported.kept = self._old.kept
+        self._erased = vault.tombstones()
         self._conversations: set[str] = set()
         self._batch: list[Turn] = []
         self._chars = 0
@@ -96,6 +97,10 @@ class Importer:
         """Take turns, and note how many were left out, by reason."""
         imported = self.imported
         for turn in turns:
+            texts = [text for text in (turn.user_message, turn.assistant_message, turn.context) if text]
+            if self._erased and self._erased.are_in(imported.user_id, texts):
+                imported.left_out["holds what was erased here"] += 1
+                continue
             self._conversations.add(turn.conversation_id)
             imported.first = min(imported.first or turn.created_at, turn.created_at)
             imported.last = max(imported.last or turn.created_at, turn.created_at)

@@ -64,7 +64,7 @@ def flush_long_term(
                 while numbers and (until is None or time.monotonic() <= until):
                     following = ahead.submit(_taken, vault, began, numbers)  # while the database writes
                     tables = tables or _retried(lambda: _tables(vault, store), pause)
-                    refusals = _retried(partial(_send, store, tables, rows), pause)
+                    refusals = _retried(partial(_send, vault, store, tables, rows), pause)
                     reasons = {numbers[index]: why for index, why in refusals.items()}
                     done = [number for number in numbers if number not in reasons]
                     vault.outbox.settle(done, reasons, began.timestamp())
@@ -82,10 +82,10 @@ def persist_long_term(vault: Vault, records: Sequence[Mapping[str, Any]]) -> int
     """Write turns to the long-term store at once, without their secrets; how many were written. They are as
     `validate_and_normalize` takes them, and known by conversation_id and created_at: the same may be written again.
 
-    One that is given twice is one, with its longer answer. While `longterm.enabled` is off nothing is done. Turns off
-    the record, or that ask to be left out, are not written. Raises `UsageError` for a record of another form, before
-    any is written, and where it should be on and lacks a setting; what `PostgresStore` raises; and `EndpointError` when
-    the database has refused some: the others are written then.
+    One that is given twice is one, with its longer answer and all that either has. While `longterm.enabled` is off
+    nothing is done. Turns off the record, or that ask to be left out, are not written. Raises `UsageError` for a record
+    of another form, before any is written, and where it should be on and lacks a setting; what `PostgresStore` raises;
+    and `EndpointError` when the database has refused some: the others are written then.
     """
     if not vault.config.longterm_enabled:
         if "longterm.enabled" in dict(vault.config.spared):
@@ -95,7 +95,12 @@ def persist_long_term(vault: Vault, records: Sequence[Mapping[str, Any]]) -> int
         raise UsageError(f"a list of turns is wanted, not {type(records).__name__}")
     turns = [_kept(vault, record) for record in records]
     turns.sort(key=lambda turn: len(turn["assistant_message"] or ""))  # the longest of a name is its last
-    named = {(turn["user_id"], *name_of(turn)): turn for turn in turns if is_to_be_sent(vault, turn)}
+    named: dict[tuple[str, str, str], dict[str, Any]] = {}
+    for turn in turns:
+        if is_to_be_sent(vault, turn):
+            told = {field: value for field, value in turn.items() if value is not None}
+            of_name = (turn["user_id"], *name_of(turn))
+            named[of_name] = {**turn, **named.get(of_name, {}), **told}
     chosen = [turn for turn in named.values() if not vault.config.is_off_record(turn["user_id"])]
     if not chosen:
         return 0
@@ -104,7 +109,7 @@ def persist_long_term(vault: Vault, records: Sequence[Mapping[str, Any]]) -> int
     with vault.long_term() as store:
         tables = _tables(vault, store)
         for start in range(0, len(chosen), size):
-            refused = _send(store, tables, _rows(vault, chosen[start : start + size]))
+            refused = _send(vault, store, tables, _rows(vault, chosen[start : start + size]))
             reasons |= {start + index: why for index, why in refused.items()}
     if reasons:
         index, why = min(reasons.items())
@@ -140,12 +145,13 @@ def _rows(vault: Vault, turns: Sequence[Mapping[str, Any]]) -> list[list[Row]]:
     return [rows_of(turn, _tokens(vault, turn), mapped) for turn in turns]
 
 
-def _send(store: PostgresStore, tables: Sequence[Table], made: Sequence[Sequence[Row]]) -> dict[int, str]:
+def _send(vault: Vault, store: PostgresStore, tables: Sequence[Table], made: Sequence[Sequence[Row]]) -> dict[int, str]:
     """Write the rows of turns; which of the turns, by index, were refused, and why."""
+    renamed = vault.renamed()
     reasons: dict[int, str] = {}
     for table in tables:
         rows = [(index, row) for index, rows in enumerate(made) for row in rows if row.logical == table.target.logical]
-        refused = store.write(table, [row for _, row in rows])
+        refused = store.write(table, [row for _, row in rows], renamed)
         reasons |= {rows[at][0]: f"{table.target.table}: {why}" for at, why in refused.items()}
     return reasons
 

@@ -12,10 +12,9 @@ from typing import Any
 
 from vault_memory.adapters.state import StateFile
 from vault_memory.core import layout
-from vault_memory.core.memories import Memory
 from vault_memory.errors import IndexUnusable, UsageError
 from vault_memory.services.longterm.waiting import ANSWER_WAIT_S, check_enabled, is_to_be_sent, sent_part
-from vault_memory.services.memories import changed_memories, without_secrets
+from vault_memory.services.memories import MemoryFile, changed_memories, without_secrets
 from vault_memory.services.notes import newest_turns
 from vault_memory.services.vault import Vault
 
@@ -60,7 +59,7 @@ def note_memories(vault: Vault, until: float | None = None) -> None:
                 break
             if not changed:
                 break
-            rows = [row for file, _ in changed if file and (row := _row(user_id, file.memory))]
+            rows = [row for file, _ in changed if file and (row := _row(user_id, file))]
             vault.outbox.put(rows)
             state.write(state.read() | {user_id: changed[-1][1]})
 
@@ -78,14 +77,15 @@ def _state(vault: Vault) -> StateFile:
     return StateFile(vault.root, "long-term-memories")
 
 
-def _row(user_id: str, memory: Memory) -> dict[str, Any] | None:
-    """A memory as the outbox has a turn: known by its id and time, its words in the reflection."""
+def _row(user_id: str, file: MemoryFile) -> dict[str, Any] | None:
+    """A memory as the outbox has a turn: known by its id and time, one that has no time by its path; its words in the
+    reflection."""
     try:
-        kept, _ = without_secrets(memory)
+        kept, _ = without_secrets(file.memory)
     except UsageError:  # nothing is left of it
         return None
     return {
-        "conversation_id": kept.id,
+        "conversation_id": kept.id if kept.created_at else str(layout.user_dir(user_id) / file.source),
         "user_id": user_id,
         "created_at": (kept.created_at or _UNKNOWN).isoformat(),
         "reflection": {"summary": kept.content, "causes": [], "type": kept.type},

@@ -62,14 +62,12 @@ def note_kept_turn(vault: Vault, turn: Mapping[str, Any]) -> str:
         if _is_kept_back(vault, turn):
             return ""
         for write in (_put_last, *((_append_to_history, _append_to_pending) if store.is_shared else ())):
-            try:
-                write(vault, turn)
-            except UsageError as error:  # another program has taken a key: the others get theirs
-                problems.append(str(error))
-        problems += filter(None, [store.degraded])
+            write(vault, turn)
+            problems.append(store.degraded)
     except VaultMemoryError as error:
         problems.append(str(error))
-    return f"short-term store: {'; '.join(problems)}" if problems else ""
+    told = "; ".join(dict.fromkeys(filter(None, problems)))
+    return f"short-term store: {told}" if told else ""
 
 
 def forget_history(vault: Vault, user_id: str) -> None:

@@ -8,7 +8,12 @@ from typing import TYPE_CHECKING
 from vault_memory.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from vault_memory.services.sync.agreed_remote import addresses_to_trust, agreed_setting, waiting_addresses
+    from vault_memory.services.sync.agreed_remote import (
+        addresses_to_trust,
+        agreed_remote,
+        agreed_setting,
+        waiting_addresses,
+    )
     from vault_memory.services.sync.check_staged import check_staged
     from vault_memory.services.sync.conflicts import decided_conflicts, open_conflicts
     from vault_memory.services.sync.merge_driver import (
@@ -22,6 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "addresses_to_trust",
+    "agreed_remote",
     "agreed_setting",
     "check_staged",
     "claims_line",
@@ -52,6 +58,7 @@ __getattr__ = lazy_exports(
         "sync": "sync",
         "wrong_in_git": "refusals",
         "addresses_to_trust": "agreed_remote",
+        "agreed_remote": "agreed_remote",
         "agreed_setting": "agreed_remote",
         "waiting_addresses": "agreed_remote",
     },

@@ -7,18 +7,20 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import PurePosixPath
 
 from vault_memory.adapters import files, scan
+from vault_memory.adapters.erasing import brought_back
 from vault_memory.adapters.git import CommitLog, Remote
 from vault_memory.adapters.history import Flushed
 from vault_memory.adapters.index import remove_index
 from vault_memory.adapters.scan import walk
 from vault_memory.core import layout
 from vault_memory.core.privacy import shown_address
-from vault_memory.errors import Busy, HistoryError, IndexUnusable, UsageError
+from vault_memory.errors import Busy, HistoryError, IndexUnusable, UsageError, in_command
 from vault_memory.services.graph import graph_of
 from vault_memory.services.indexing import is_mass_deletion, reconcile
 from vault_memory.services.sync.agreed_remote import agreed_remote
@@ -61,7 +63,7 @@ def sync(vault: Vault, name: str = "", *, plugins: bool = False, take_out_privat
     for _ in range(MAX_PUSHES):
         theirs = remote.tip(branch)
         if theirs and not commits.has(theirs):
-            remote.fetch(branch, theirs)
+            remote.fetch(branch, theirs, partial(_refuse_erased, vault, name, theirs))
         before = vault.history.state().head
         notes += _merge(vault, name, theirs, plugins)
         received += commits.count(before, theirs) if theirs else 0
@@ -77,6 +79,18 @@ def sync(vault: Vault, name: str = "", *, plugins: bool = False, take_out_privat
             return Synced(shown_address(name), received, sent, tuple(notes))
     shown = shown_address(name)
     raise HistoryError(f"others keep pushing to {shown}: what they sent is merged here; sync again to push yours")
+
+
+def _refuse_erased(vault: Vault, name: str, theirs: str, environment: Mapping[str, str]) -> None:
+    """Raise `HistoryError` where the remote would bring back what was erased here; nothing of it is in the repository
+    yet."""
+    stones = vault.tombstones()
+    if stones and (what := brought_back(vault.history.root, stones, theirs, environment)):
+        raise HistoryError(
+            f"{shown_address(name)} sends {what}, so nothing is taken from there: `vault-memory erase --push "
+            f"{in_command(name)}` writes this vault's history over it, with your yes, where nothing else was sent "
+            "there since; else erase it on the machine that sent it, too, and let that one push"
+        )
 
 
 def _take_out_private(vault: Vault, head: str | None, theirs: str | None) -> tuple[str | None, str]:

@@ -1,0 +1,1 @@
+"""Erasing from a git repository."""

@@ -1,0 +1,69 @@
+"""`kill -9` at any step of an erasing: the next change of anybody ends it first."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.adapters.conftest import Vault
+from tests.adapters.erasing.leftovers import leftovers
+from tests.adapters.erasing.test_erase import NOTE, SECRET, planted
+from vault_memory.adapters.history import History
+from vault_memory.errors import HistoryError
+
+STEPS = (
+    "asked",
+    "objects written",
+    "map written",
+    "files written",
+    "references moved",
+    "head moved",
+    "index written",
+    "logs written",
+    "packed",
+    "pruned",
+)
+
+
+@pytest.mark.parametrize("steps", [*((each,) for each in STEPS), STEPS])
+def test_killed_at_each_step_it_goes_on_by_itself(vault: Vault, steps: tuple[str, ...]) -> None:
+    """Also if the one that goes on is killed, at each step in turn, and on the branch whose name holds the text."""
+    old = planted(vault)
+    vault.git("switch", "-q", "the-codeword-is-zanzibar-七號")
+    vault.git("merge", "-q", "main")
+    vault.write(f"staged {SECRET}\n".encode(), NOTE)
+    vault.git("add", "-A")
+    before = vault.git("status", "--porcelain")
+    for step in steps:
+        killed = subprocess.run(
+            [sys.executable, "-m", "tests.adapters.erasing.killed_eraser", str(vault.root), SECRET, step]
+        )
+        assert killed.returncode == -signal.SIGKILL
+    history = History(vault.root)
+    history.flush()
+    assert leftovers(vault.root, SECRET).places == []
+    assert not [*vault.history.git_dir.rglob("*.lock")]
+    assert not (vault.history.git_dir / "vault-memory/erasing").exists()
+    assert vault.git("status", "--porcelain") == before
+    assert vault.git("symbolic-ref", "HEAD").strip() == "refs/heads/(erased)"
+    assert vault.git("fsck", "--strict") == ""
+    assert history.commit_named(old["last"]) == vault.git("rev-parse", "HEAD").strip()
+    vault.git("commit", "-q", "-m", "staged")
+    vault.add(b"goes on")
+    vault.assert_clean()
+
+
+def test_a_damaged_request_is_named(vault: Vault) -> None:
+    """Nobody can tell what was to be erased: that is said, and no change goes over it in silence."""
+    vault.add(b"before")
+    journal = Path(vault.history.git_dir) / "vault-memory/erasing"
+    journal.write_bytes(b'{"texts": ')
+    journal.chmod(0o600)
+    with pytest.raises(HistoryError, match="erase again"):
+        vault.history.flush()
+    journal.unlink()
+    vault.history.flush()

@@ -1,0 +1,1 @@
+"""What is erased, and what keeps it away."""

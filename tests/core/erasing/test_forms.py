@@ -1,0 +1,74 @@
+"""The forms in which an erased text is found, and what stands in its place."""
+
+from __future__ import annotations
+
+import json
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vault_memory.core.erasing import MASK, Erasure
+
+LETTERS = "abcxyzABCXYZ019éüß七號密碼😀"
+TEXTS = st.lists(
+    st.text(LETTERS, min_size=4, max_size=6).filter(lambda word: sum(map(str.isalnum, word)) > 3),
+    min_size=1,
+    max_size=4,
+).map(" ".join)
+AROUND = st.text(LETTERS + ' \\n"', max_size=20)
+
+
+@given(TEXTS, AROUND, AROUND)
+def test_each_form_is_found_and_none_is_left(text: str, before: str, after: str) -> None:
+    """However it is written, and whatever stands beside it; no line is lost, and the mask is not masked again."""
+    erasure = Erasure([text])
+    forms = {text, unicodedata.normalize("NFD", text), text.replace(" ", "\n"), text.replace(" ", "\r\n> ")}
+    forms |= {
+        text.lower().replace(" ", "-"),
+        json.dumps(text),
+        json.dumps(text, ensure_ascii=False),
+        json.dumps([text]),
+    }
+    forms |= {json.dumps(text.replace(" ", "\n")), json.dumps(json.dumps(text))}
+    forms.add("".join(chr(ord(each) + 0xFEE0) if "!" <= each <= "~" else each for each in text).replace(" ", "\u3000"))
+    for form in forms:
+        data = f"{before}{form}{after}".encode()
+        masked = erasure.masked(data)
+        assert MASK in masked
+        assert not erasure.holds(masked)
+        assert masked.count(b"\n") == data.count(b"\n")
+        assert erasure.masked(masked) == masked
+
+
+@given(TEXTS, AROUND)
+def test_a_record_stays_a_record(text: str, around: str) -> None:
+    """A line of JSON is one afterwards, too, and its other words are as they were."""
+    line = json.dumps({"said": f"{text}", "also": around[:3]}).encode()
+    told = json.loads(Erasure([text]).masked(line))
+    assert told == {"said": MASK.decode(), "also": around[:3]}
+
+
+@pytest.mark.parametrize("said", ["密\n碼七號", "密碼\r\n  > 七號", r"\u5BC6\u78bc\n七號"])
+def test_a_line_that_breaks_within_a_word_of_a_script_without_blanks(said: str) -> None:
+    assert Erasure(["密碼七號"]).holds(said.encode())
+
+
+def test_other_words_stay() -> None:
+    data = b"the code is Zanzi bar, not Zanzibars code"
+    assert Erasure(["the code is Zanzibar"]).masked(data) == data
+    assert Erasure(["Tom & Anna"]).masked(b"<p>Tom &amp; Anna!</p>") == b"<p>(erased)!</p>"
+
+
+@pytest.mark.parametrize("escaped", [False, True])
+def test_a_quotation_that_was_cut_within_the_text_is_found(escaped: bool) -> None:
+    text = "我的密碼是 Zanzibar, and it opens the door of the cellar"
+    erasure = Erasure([text])
+    for length in range(len(text) // 2 + 1, len(text)):
+        said = json.dumps(f"- 09:12 {text[:length]}… more", ensure_ascii=escaped).encode()
+        end = "…" if not escaped else "\\u2026"
+        assert erasure.holds(said)
+        assert erasure.masked(said).decode() == f'"- 09:12 (erased){end} more"'
+    for other in ("我的密碼是…", "我的密碼是 Zanzibar, and it opens another door…", "and it opens…"):
+        assert not erasure.holds(other.encode()) and erasure.masked(other.encode()).decode() == other

@@ -1,0 +1,51 @@
+"""`erase` as a person uses it: a look, a yes in words, and what it says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.adapters.erasing.leftovers import leftovers
+from tests.conftest import Cli
+from tests.services.erasing.planting import SECRET, planted
+from vault_memory.services.vault import open_vault
+
+WORDS = "erase the text of alice\n"
+
+
+def test_g5_one_command_and_it_is_unfindable(cli: Cli) -> None:
+    """G5, E8: by `grep -r`, by git over all objects, by the bytes of every file, and by a search."""
+    planted(open_vault(cli.folder))
+    said = cli("erase", "--user", "alice", "--text", SECRET, stdin=WORDS)
+    assert "a second look through history and files found nothing" in said
+    assert "no backup is made: it would hold what is to be gone" in said
+    assert "cannot be reached from here: clones" in said
+    assert leftovers(cli.folder, SECRET).places == []
+    assert "Zanzibar" not in cli("search", "--user", "alice", "Zanzibar codeword")
+    refused = cli("turn", "--user", "alice", "--message", f"so {SECRET}", "--reply", "ok", code=2)
+    assert "was erased from memory/alice" in refused
+
+
+def test_nothing_goes_without_the_words_and_a_backup_only_where_it_is_asked_for(cli: Cli, tmp_path: Path) -> None:
+    planted(open_vault(cli.folder))
+    before = leftovers(cli.folder, SECRET).places
+    for typed in ("", "y\n", "erase\n"):
+        assert "nothing was erased" in cli("erase", "--text", SECRET, code=1, stdin=typed)
+    assert leftovers(cli.folder, SECRET).places == before and not [*tmp_path.glob("*.gz")]
+    said = cli("erase", "--text", SECRET, "--backup", str(tmp_path / "b.tar.gz"), stdin=WORDS)
+    assert "b.tar.gz holds all of it" in said and (tmp_path / "b.tar.gz").exists()
+    assert leftovers(cli.folder, SECRET).places == []
+
+
+def test_g5_a_user_goes_and_a_wrong_call_is_told(cli: Cli) -> None:
+    """G5: the id is typed; then it is nobody's."""
+    cli("turn", "--user", "zenobia", "--message", f"Remember that {SECRET}", "--reply", "ok")
+    cli("turn", "--user", "bob", "--message", "I like the dark theme", "--reply", "ok")
+    assert "say what to erase" in cli("erase", code=2)
+    assert "say what to erase" in cli("erase", "--text", "x", "--note", "y", code=2)
+    assert "whose text is it" in cli("erase", "--text", SECRET, code=2)
+    assert "not in this vault" in cli("erase", "--user", "nobody", code=1)
+    assert "too short" in cli("erase", "--user", "bob", "--text", "a", code=2)
+    cli("erase", "--user", "zenobia", stdin="erase zenobia\n")
+    assert cli("user", "list").split() == ["bob"]
+    assert leftovers(cli.folder, "zenobia").places == []
+    assert "was erased" in cli("turn", "--user", "zenobia", "--message", "hello", "--reply", "hi", code=2)

@@ -1,0 +1,230 @@
+"""One sentence in every place that the program has; after one erasing a scan of its own finds it nowhere."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from pathlib import Path, PurePosixPath
+
+import pytest
+
+from tests.adapters.erasing.leftovers import leftovers
+from tests.conftest import Clock
+from tests.services.erasing.planting import OLD_DAY, SECRET, git, planted
+from vault_memory.adapters.records import archived_day
+from vault_memory.core import layout
+from vault_memory.errors import Busy, HistoryError, InvalidId, NotFound, UsageError
+from vault_memory.services.erasing import erase, finish_erasing, of_note, of_texts, of_user, preview
+from vault_memory.services.retrieval import SearchQuery, search
+from vault_memory.services.turns import record_turn
+from vault_memory.services.vault import Vault, open_vault
+
+
+def test_g5_a_text_of_a_user_is_nowhere_any_more(vault: Vault) -> None:
+    """G5, E8: files, conversations, archives, history, indexes, stores, state and logs; lines keep their numbers."""
+    planted(vault)
+    home = vault.root / "memory/alice"
+    records = {path: path.read_bytes().count(b"\n") for path in (home / "conversations").glob("*.jsonl")}
+    dates = git(vault.root, "log", "--format=%an %ae %at %ct")
+    before = leftovers(vault.root, SECRET)
+    assert len(before.places) > 25, before.places
+    wanted = of_texts(vault, "alice", [SECRET])
+    assert f"{SECRET[:24]}…" in "".join(path.read_text() for path in (home / "daily").glob("*.md"))
+    shown = preview(vault, wanted)
+    assert shown.git.commits > 2 and not shown.is_nothing
+    assert leftovers(vault.root, SECRET) == before, "a look changes nothing"
+    receipt = erase(vault, wanted)
+    assert leftovers(vault.root, SECRET).places == []
+    assert leftovers(vault.root, SECRET[:19]).places == [], "nor a quotation that was cut"
+    assert receipt.left == () and receipt.problems == ()
+    assert receipt.commits > 2 and receipt.files > 5 and receipt.entries >= 3
+    assert {path: path.read_bytes().count(b"\n") for path in records} == records
+    for path in records:
+        assert all(json.loads(line)["user_id"] == "alice" for line in path.read_bytes().splitlines())
+    old = archived_day(home, OLD_DAY, vault.root) or b""
+    assert [json.loads(line)["user_message"] for line in old.splitlines()] == ["nothing", "(erased)"]
+    assert git(vault.root, "log", "--format=%an %ae %at %ct") == dates
+    assert git(vault.root, "status", "--porcelain") == "" and git(vault.root, "fsck", "--strict") == ""
+    assert not (vault.root / ".vault-memory/erasing").exists()
+    hits = search(vault, "alice", SearchQuery("Zanzibar codeword")).hits
+    assert not [hit for hit in hits if "zanzibar" in hit.content.lower()]
+    assert "dark" in (home / "USER.md").read_text(), "what was learned beside it stays"
+    record_turn(vault, "alice", "I use Docker", "ok")
+    assert git(vault.root, "status", "--porcelain") == ""
+
+
+def test_g5_a_user_is_gone_and_nobody_else(vault: Vault) -> None:
+    """G5, B6: all that is theirs, under the former id too, and what messages of commits say of them."""
+    from vault_memory.services.admin import rename_user
+
+    planted(vault, user_id="yolanda")
+    rename_user(vault, "yolanda", "zenobia")
+    record_turn(vault, "zenobia", "I use Docker", "ok")
+    record_turn(vault, "bob", "I like the light theme", "ok")
+    (vault.root / "shared.md").write_text("no word\n")
+    git(vault.root, "-c", "user.name=A", "-c", "user.email=a@x", "commit", "-qam", "shared")
+    bobs = (vault.root / "memory/bob/USER.md").read_bytes()
+    commits = git(vault.root, "rev-list", "--count", "HEAD")
+    receipt = erase(vault, of_user(vault, "zenobia"))
+    assert receipt.left == ()
+    assert not (vault.root / "memory/zenobia").exists()
+    assert vault.user_ids() == ["bob"] and (vault.root / "memory/bob/USER.md").read_bytes() == bobs
+    assert git(vault.root, "rev-list", "--count", "HEAD") == commits
+    found = [*leftovers(vault.root, "zenobia").places, *leftovers(vault.root, "yolanda").places]
+    assert found == [], "state, logs and history do not name them"
+    assert "theme = light" in git(vault.root, "log", "--format=%s")
+    assert "Docker" not in git(vault.root, "log", "-p", "--all")
+    with pytest.raises(InvalidId, match="was erased"):
+        record_turn(vault, "zenobia", "hello", "hi")
+    with pytest.raises(NotFound):
+        of_user(vault, "zenobia")
+
+
+def test_a_user_who_is_called_like_a_file_of_the_state_takes_only_their_own(vault: Vault) -> None:
+    state = vault.root / ".vault-memory"
+    record_turn(vault, "token", "my password is Tunes-2020-x9", "ok")
+    (state / "tokens").mkdir(exist_ok=True)
+    (state / "tokens/token").write_text("x")
+    before = (state / "token").read_bytes()
+    assert (state / "redactions/token.json").exists()
+    assert erase(vault, of_user(vault, "token")).left == ()
+    assert (state / "token").read_bytes() == before
+    assert not (state / "redactions/token.json").exists() and not (state / "tokens/token").exists()
+
+
+def test_g5_a_note_is_gone_under_all_its_paths(vault: Vault) -> None:
+    """G5: what other files say of it stays, and so do files beside it."""
+    root = vault.root
+    note = root / "memory/alice/notes/idea.md"
+    note.parent.mkdir(parents=True)
+    note.write_text("An idea that nobody else must ever know of, it is called Quetzal\n")
+    (note.parent / "other.md").write_text("stays\n")
+    committed = ("-c", "user.name=A", "-c", "user.email=a@x")
+    git(root, "add", "-A")
+    git(root, *committed, "commit", "-qm", "edit idea (memory/alice/notes/idea.md)")
+    git(root, "mv", "memory/alice/notes/idea.md", "memory/alice/notes/quiet.md")
+    git(root, *committed, "commit", "-qm", "moved")
+    vault.index("alice")
+    receipt = erase(vault, of_note(vault, "memory/alice/notes/quiet.md"))
+    assert receipt.left == ()
+    assert leftovers(root, "Quetzal").places == [] and leftovers(root, "idea.md").places == []
+    assert (note.parent / "other.md").read_text() == "stays\n" and not (note.parent / "quiet.md").exists()
+    from vault_memory.services.notes import save_note
+
+    with pytest.raises(UsageError, match="was erased"):
+        save_note(vault, PurePosixPath("memory/alice/notes/idea.md"), None, b"An idea\n", "m", vault.history.person())
+
+
+def test_what_another_user_wrote_stays_theirs_and_is_said(vault: Vault) -> None:
+    record_turn(vault, "bob", f"Remember that {SECRET}", "ok")
+    record_turn(vault, "alice", f"Remember that {SECRET}", "ok")
+    bobs = (vault.root / "memory/bob/USER.md").read_bytes()
+    with pytest.raises(UsageError, match="--user"):
+        of_texts(vault, "", [SECRET])
+    receipt = erase(vault, of_texts(vault, "alice", [SECRET]))
+    assert (vault.root / "memory/bob/USER.md").read_bytes() == bobs and SECRET.encode() in bobs
+    assert any(line.startswith("memory/bob: ") for line in receipt.kept)
+    assert not [place for place in leftovers(vault.root / "memory", SECRET).places if "alice" in place]
+    assert [place for place in leftovers(vault.root / "memory", SECRET).places if "bob" in place]
+    record_turn(vault, "bob", f"Again: {SECRET}", "ok")
+    assert receipt.left == ()
+
+
+def test_erased_words_do_not_come_back_by_a_turn_an_import_or_a_backup(
+    vault: Vault, tmp_path: Path, clock: Clock
+) -> None:
+    """A replayed turn is refused, an imported one is left out and counted, a restore stops before anything is there."""
+    from vault_memory.services.admin import backup, restore
+    from vault_memory.services.importing import import_conversations
+
+    planted(vault)
+    backup(vault, tmp_path / "before.tar.gz")
+    erase(vault, of_texts(vault, "alice", [SECRET]))
+    for said in (SECRET, f"It is: {SECRET.upper()}!", SECRET.replace(" ", "\n")):
+        with pytest.raises(UsageError, match="was erased from memory/alice"):
+            record_turn(vault, "alice", said, "ok")
+        with pytest.raises(UsageError, match="was erased"):
+            record_turn(vault, "alice", "and?", f"so: {said}")
+    record_turn(vault, "alice", "another word", "ok")
+    turns = [
+        {"uuid": f"t{number}", "sender": sender, "created_at": f"2026-01-0{number + 1}T00:00:00Z", "text": text}
+        for number, (sender, text) in enumerate([("human", SECRET), ("assistant", "ok"), ("human", "plain words")])
+    ]
+    export = tmp_path / "conversations.json"
+    export.write_text(json.dumps([{"uuid": "u", "name": "n", "chat_messages": turns}]))
+    done = import_conversations(vault, "alice", "claude", [export])
+    assert done.left_out["holds what was erased here"] == 1 and done.kept.added == 1
+    with pytest.raises(UsageError, match="holds what was erased on this machine"):
+        restore(tmp_path / "before.tar.gz", tmp_path / "again")
+    assert not (tmp_path / "again").exists()
+    backup(vault, tmp_path / "after.tar.gz")
+    restore(tmp_path / "after.tar.gz", tmp_path / "again")
+    assert leftovers(vault.root, SECRET).places == [] and leftovers(tmp_path / "again", SECRET).places == []
+    (tmp_path / "again/vault-memory.toml").unlink()
+    with pytest.raises(UsageError, match="was erased"):
+        record_turn(open_vault(vault.root, now=clock), "alice", SECRET, "ok")
+
+
+@pytest.mark.parametrize("state", ["rebase", "shallow", "subfolder", "waiting"])
+def test_a_state_in_which_it_cannot_be_done_changes_nothing(vault: Vault, tmp_path: Path, state: str) -> None:
+    """A stopped rebase, a shallow clone, a vault inside a larger repository, a commit that waits."""
+    record_turn(vault, "alice", f"Remember that {SECRET}", "ok")
+    record_turn(vault, "alice", "I use Docker", "ok")
+    root = vault.root
+    if state == "rebase":
+        (root / ".git/rebase-merge").mkdir()
+    elif state == "waiting":
+        (root / "memory/alice/USER.md").write_text("mine\n")
+        git(root, "add", "-A")
+        record_turn(vault, "alice", "I like the dark theme", "ok")
+    elif state == "shallow":
+        subprocess.run(["git", "clone", "-q", "--depth=1", f"file://{root}", tmp_path / "clone"], check=True)
+        root = tmp_path / "clone"
+    else:
+        shutil.move(root, tmp_path / "big-vault")
+        (tmp_path / "big").mkdir()
+        git(tmp_path / "big", "init", "-q")
+        root = tmp_path / "big/vault"
+        shutil.move(tmp_path / "big-vault", root)
+        shutil.rmtree(root / ".git")
+        git(tmp_path / "big", "add", "-A")
+        git(tmp_path / "big", "-c", "user.name=A", "-c", "user.email=a@x", "commit", "-qm", "all")
+    other = open_vault(root, now=vault.now)
+    with pytest.raises(HistoryError, match=r"nothing (is|can be) erased"):
+        erase(other, of_texts(other, "alice", [SECRET]))
+    assert not (root / ".vault-memory/erasing").exists()
+    assert finish_erasing(other) is None
+    assert leftovers(root, SECRET).places
+
+
+def test_a_text_of_few_letters_and_a_file_that_turns_write_are_refused(vault: Vault) -> None:
+    record_turn(vault, "alice", "hello", "hi")
+    for text in ("a", "七", " . "):
+        with pytest.raises(UsageError, match="too short"):
+            of_texts(vault, "alice", [text])
+    for path in ("memory/alice/USER.md", "vault-memory.toml", "memory/alice/index.db"):
+        with pytest.raises(UsageError, match="--text"):
+            of_note(vault, path)
+    with pytest.raises(NotFound):
+        of_note(vault, "memory/alice/notes/none.md")
+    with pytest.raises(UsageError):
+        of_note(vault, "../x.md")
+
+
+def test_a_writer_meanwhile_waits_and_fails_clearly(vault: Vault) -> None:
+    """Another user's lock is held by a step of the erasing: who writes then is told."""
+    record_turn(vault, "alice", f"Remember that {SECRET}", "ok")
+    seen: list[str] = []
+
+    def step(reached: str) -> None:
+        if reached == "history made anew":
+            other = open_vault(vault.root, now=vault.now)
+            with pytest.raises(Busy), other.lock("alice", 0.1):
+                pass
+            assert finish_erasing(other) is None, "another process is at it"
+            seen.append(reached)
+
+    erase(vault, of_texts(vault, "alice", [SECRET]), step)
+    assert seen and leftovers(vault.root, SECRET).places == []
+    assert layout.user_dir("alice")

@@ -1,0 +1,79 @@
+"""`kill -9` at any step: the next command goes on, says so, and leaves nothing."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from tests.adapters.erasing.leftovers import leftovers
+from tests.conftest import Cli
+from tests.services.erasing.planting import SECRET, git, planted
+from vault_memory.services.daemon.jobs import COMMITS
+from vault_memory.services.erasing import finish_erasing
+from vault_memory.services.vault import Vault, open_vault
+
+STEPS = (
+    "asked",
+    "known again",
+    "stores cleared",
+    "rows deleted",
+    "history made anew",
+    "private files cleared",
+    "indexes made",
+    "looked again",
+)
+
+
+def killed_at(root: Path, steps: Sequence[str]) -> None:
+    for step in steps:
+        done = subprocess.run([sys.executable, "-m", "tests.services.erasing.planting", str(root), step])
+        assert done.returncode == -signal.SIGKILL
+
+
+@pytest.mark.parametrize("steps", [(STEPS[0],), (STEPS[4],), (STEPS[6],), STEPS])
+def test_it_goes_on_wherever_it_was_killed(vault: Vault, steps: Sequence[str]) -> None:
+    """Also where the one that goes on is killed at each step in turn."""
+    planted(vault)
+    killed_at(vault.root, steps)
+    receipt = finish_erasing(open_vault(vault.root, now=vault.now))
+    assert receipt is not None and receipt.was_resumed and receipt.left == ()
+    assert leftovers(vault.root, SECRET).places == []
+    assert git(vault.root, "status", "--porcelain") == "" and git(vault.root, "fsck", "--strict") == ""
+    assert not (vault.root / ".vault-memory/erasing").exists()
+
+
+def test_the_next_command_goes_on_and_says_so(cli: Cli) -> None:
+    """G5: whatever command it is."""
+    planted(open_vault(cli.folder))
+    killed_at(cli.folder, ["stores cleared"])
+    said = cli.run("search", "--user", "alice", "Zanzibar")
+    assert "an erasing that was interrupted is done now" in said.stderr and "Zanzibar" not in said.stdout
+    assert leftovers(cli.folder, SECRET).places == []
+    assert "interrupted" not in cli.run("user", "list").stderr
+
+
+def test_a_full_disk_loses_nothing_and_it_goes_on_when_there_is_room(vault: Vault) -> None:
+    """No file may grow beyond 40 kB, as on a disk that is full: an error in words, and the same again then."""
+    planted(vault)
+    limited = "import resource, runpy, sys; resource.setrlimit(resource.RLIMIT_FSIZE, (40_000, 40_000)); "
+    limited += "runpy.run_module('tests.services.erasing.planting', run_name='__main__')"
+    done = subprocess.run(
+        [sys.executable, "-c", limited, str(vault.root), "never"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1, done.stderr
+    assert git(vault.root, "fsck", "--strict", "--no-dangling") == ""
+    receipt = finish_erasing(open_vault(vault.root, now=vault.now))
+    assert receipt is not None and receipt.left == ()
+    assert leftovers(vault.root, SECRET).places == []
+
+
+def test_the_daemons_job_goes_on_too(vault: Vault) -> None:
+    planted(vault)
+    killed_at(vault.root, ["history made anew"])
+    assert "an erasing that was interrupted is done now" in COMMITS.run(vault)
+    assert leftovers(vault.root, SECRET).places == []

@@ -1,0 +1,73 @@
+"""Rows of a real PostgreSQL, and turns that wait for it, go with what is erased."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from tests.postgres_server import PostgresServer
+from tests.services.longterm.conftest import COLUMNS
+from vault_memory.services.erasing import erase, of_note, of_texts, of_user
+from vault_memory.services.longterm import flush_long_term
+from vault_memory.services.memories import remember
+from vault_memory.services.turns import record_turn
+from vault_memory.services.vault import Vault
+
+SECRET = "my codeword is Zanzibar 七號"
+
+
+def rows(server: PostgresServer) -> list[str]:
+    return [str(row[0]) for row in server.sql("SELECT chat FROM talks ORDER BY chat")]
+
+
+def test_g5_rows_that_say_it_go_where_that_is_asked_for(opened: Callable[..., Vault], server: PostgresServer) -> None:
+    """G5: by their texts, by their tokens alone, and those of another user stay."""
+    vault = opened(server.url, MEMORY_TABLE_MAP='{"conversations": "talks"}')
+    record_turn(vault, "alice", SECRET, "ok", conversation_id="said")
+    record_turn(vault, "alice", "and?", f"it is: {SECRET}", conversation_id="answered")
+    record_turn(vault, "alice", "hello", "hi", conversation_id="other")
+    record_turn(vault, "bob", SECRET, "ok", conversation_id="bobs")
+    flush_long_term(vault)
+    server.sql("UPDATE talks SET asked = NULL, assistant_mes = NULL WHERE chat = 'answered'")
+    record_turn(vault, "alice", f"again: {SECRET}", "ok", conversation_id="waits")
+    assert vault.outbox.counts().waiting == 1
+    receipt = erase(vault, of_texts(vault, "alice", [SECRET]))
+    assert receipt.rows == 0 and any("--long-term" in line for line in receipt.out_of_reach)
+    assert vault.outbox.counts().waiting == 0 and len(rows(server)) == 4
+    receipt = erase(vault, of_texts(vault, "alice", [SECRET], long_term=True))
+    assert receipt.rows == 2 and receipt.problems == ()
+    assert rows(server) == ["bobs", "other"]
+    assert b"Zanzibar" not in (vault.root / ".vault-memory/outbox.db").read_bytes()
+    receipt = erase(vault, of_user(vault, "alice", long_term=True))
+    assert receipt.rows == 1 and rows(server) == ["bobs"]
+
+
+def test_the_row_of_a_memory_goes_with_its_note(opened: Callable[..., Vault], server: PostgresServer) -> None:
+    """One that has been sent, and one that waits; other memories stay."""
+    vault = opened(server.url)
+    sent, waits, stays = (remember(vault, "alice", f"The {word} door is green") for word in ("north", "south", "west"))
+    flush_long_term(vault)
+    kept = server.sql("SELECT chat FROM thoughts")
+    assert {row[0] for row in kept} == {sent, waits, stays}
+    server.sql(f"DELETE FROM thoughts WHERE chat = '{waits}'")
+    vault.outbox.put([{"conversation_id": waits, "user_id": "alice", "created_at": "2026-01-30T09:00:00+08:00"}])
+    for memory in (sent, waits):
+        assert erase(vault, of_note(vault, str(memory), long_term=True)).problems == ()
+    assert server.sql("SELECT chat FROM thoughts") == [(stays,)]
+    assert vault.outbox.counts().waiting == 0
+
+
+def test_many_rows_and_a_database_that_is_away(opened: Callable[..., Vault], server: PostgresServer) -> None:
+    """More than are read at a time; and what could not be asked is said."""
+    assert COLUMNS["conversation_id"] == "chat"
+    server.sql(
+        "INSERT INTO talks (chat, who, asked, at) SELECT 'c' || n, 'alice', "
+        f"CASE WHEN n % 2 = 0 THEN '{SECRET}' ELSE 'x' END, now() + n * interval '1 second' "
+        "FROM generate_series(1, 1200) n"
+    )
+    vault = opened(server.url)
+    record_turn(vault, "alice", "hello", "hi")
+    assert erase(vault, of_texts(vault, "alice", [SECRET], long_term=True)).rows == 600
+    assert len(rows(server)) == 600
+    away = opened("postgresql://alice@127.0.0.1:1/none")
+    receipt = erase(away, of_texts(away, "alice", [SECRET], long_term=True))
+    assert any("no row of the long-term store was deleted" in line for line in receipt.problems)

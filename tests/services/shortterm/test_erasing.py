@@ -1,0 +1,57 @@
+"""Entries of a real Redis, and what is kept while it is away, go with what is erased."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.redis_server import RedisServer
+from vault_memory.services.erasing import erase, of_texts, of_user
+from vault_memory.services.turns import record_turn
+from vault_memory.services.vault import Vault, open_vault
+
+SECRET = "my codeword is Zanzibar 七號"
+
+
+@pytest.fixture
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RedisServer]:
+    server = RedisServer(tmp_path_factory.mktemp("redis"))
+    yield server
+    server.kill()
+
+
+def held(server: RedisServer) -> str:
+    client = server.client
+    kinds = {key: client.type(key) for key in client.scan_iter("*")}
+    read = {"list": lambda key: client.lrange(key, 0, -1), "string": client.get}
+    return "\n".join(str(read[kind](key)) for key, kind in kinds.items() if isinstance(kind, str))
+
+
+def test_g5_redis_and_the_store_beside_it_hold_nothing_of_it(vault: Vault, server: RedisServer) -> None:
+    """G5: tokens, too; entries of other words and of other users stay."""
+    shared = open_vault(vault.root, now=vault.now, environ={"REDIS_URL": server.url})
+    record_turn(shared, "alice", SECRET, "ok", conversation_id="c1")
+    record_turn(shared, "alice", "hello", "hi", conversation_id="c2")
+    record_turn(shared, "bob", SECRET, "ok", conversation_id="c3")
+    assert server.client.llen("conversation:alice") == 2
+    receipt = erase(shared, of_texts(shared, "alice", [SECRET]))
+    assert receipt.problems == () and receipt.entries >= 3
+    assert server.client.llen("conversation:alice") == 1 and server.client.get("conv:c1:latest") is None
+    assert server.client.llen("pending:list") == 2 and server.client.get("conv:c3:latest")
+    erase(shared, of_user(shared, "alice"))
+    assert "alice" not in held(server) and "alice" not in str(server.client.keys())
+    assert server.client.llen("conversation:bob") == 1
+
+
+def test_a_redis_that_is_away_is_named_and_misses_nothing_of_it(vault: Vault, server: RedisServer) -> None:
+    shared = open_vault(vault.root, now=vault.now, environ={"REDIS_URL": server.url})
+    server.kill()
+    record_turn(shared, "alice", SECRET, "ok", conversation_id="c1")
+    receipt = erase(shared, of_texts(shared, "alice", [SECRET]))
+    assert any("short-term store was not asked" in line for line in receipt.problems)
+    assert b"Zanzibar" not in Path(vault.root, ".vault-memory/short-term.db").read_bytes()
+    server.start()
+    record_turn(open_vault(vault.root, now=vault.now, environ={"REDIS_URL": server.url}), "alice", "hello", "hi")
+    assert "Zanzibar" not in held(server)

@@ -1,0 +1,70 @@
+"""A text or a file is taken out of all that a git repository holds: commits, names, messages, tags, notes, stashes,
+logs of references, git's index, the files of the working tree; and nothing of before is left among git's objects. Also
+the tombstones of what was erased."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from vault_memory.lazy import lazy_exports
+
+if TYPE_CHECKING:
+    from vault_memory.adapters.erasing.erase import erase_from_git, finish_erasing, refuse_erasing
+    from vault_memory.adapters.erasing.former import JOURNAL, now_called, read_map
+    from vault_memory.adapters.erasing.incoming import brought_back
+    from vault_memory.adapters.erasing.look import held_files, look_for
+    from vault_memory.adapters.erasing.request import Erased, Request
+    from vault_memory.adapters.erasing.rewrite import named_in
+    from vault_memory.adapters.erasing.stones import (
+        machine_file,
+        new_tombstones,
+        read_tombstones,
+        tombstones_of_machine,
+        write_tombstones,
+    )
+    from vault_memory.adapters.erasing.working_tree import ignored_files
+
+__all__ = [
+    "JOURNAL",
+    "Erased",
+    "Request",
+    "brought_back",
+    "erase_from_git",
+    "finish_erasing",
+    "held_files",
+    "ignored_files",
+    "look_for",
+    "machine_file",
+    "named_in",
+    "new_tombstones",
+    "now_called",
+    "read_map",
+    "read_tombstones",
+    "refuse_erasing",
+    "tombstones_of_machine",
+    "write_tombstones",
+]
+
+__getattr__ = lazy_exports(
+    __name__,
+    {
+        "Erased": "request",
+        "JOURNAL": "former",
+        "Request": "request",
+        "brought_back": "incoming",
+        "erase_from_git": "erase",
+        "finish_erasing": "erase",
+        "held_files": "look",
+        "ignored_files": "working_tree",
+        "machine_file": "stones",
+        "named_in": "rewrite",
+        "look_for": "look",
+        "now_called": "former",
+        "read_map": "former",
+        "new_tombstones": "stones",
+        "read_tombstones": "stones",
+        "refuse_erasing": "erase",
+        "tombstones_of_machine": "stones",
+        "write_tombstones": "stones",
+    },
+)

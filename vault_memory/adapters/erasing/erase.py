@@ -1,0 +1,163 @@
+"""Erase from a git repository: new objects, files on the disk, references and git's index, logs, and then what was.
+
+Each step may be done again, from any state that a kill can leave: what holds nothing of the texts stays as it is. So
+what is asked for stands in a private file until all is done, and who finds that file does it all again.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from functools import partial
+from pathlib import Path
+
+from vault_memory.adapters import files, git
+from vault_memory.adapters.erasing.former import JOURNAL, MAP_FILE, read_map, write_map
+from vault_memory.adapters.erasing.pack import NewPack
+from vault_memory.adapters.erasing.references import TIMEOUT_S, Step, move_references, moves_of, rewrite_all
+from vault_memory.adapters.erasing.request import Erased, Request
+from vault_memory.adapters.erasing.rewrite import Rewrite
+from vault_memory.adapters.erasing.working_tree import INDEX, LOCK, index_entries, index_lock, mask_files, write_index
+from vault_memory.adapters.git import ObjectReader, Repository
+from vault_memory.adapters.scan import walk
+from vault_memory.errors import Changed, HistoryError
+
+_LEFT_ALONE = ("objects", "refs", "index", "packed-refs", JOURNAL, LOCK, INDEX, MAP_FILE, "vault-memory/lock")
+_OF_MESSAGES = ("COMMIT_EDITMSG", "MERGE_MSG", "SQUASH_MSG", "TAG_EDITMSG")
+_OF_ALL_OBJECTS = ("info/commit-graph", "pack/multi-pack-index")
+
+
+def erase_from_git(repository: Repository, request: Request, step: Step = lambda _: None) -> Erased:
+    """Erase what is asked for. The caller holds the vault's lock, and no change waits for its commit.
+
+    Raises `HistoryError` where that cannot be done, with nothing changed if it names the repository's state, and
+    `Changed` when a file or a branch changes at each attempt; it is taken up again then by `finish_erasing`.
+    """
+    request.erasure()
+    refuse_erasing(repository)
+    told = json.dumps(request.as_dict()).encode()
+    files.write_private(repository.common_dir / JOURNAL, told, repository.common_dir)
+    step("asked")
+    return _erase(repository, request, step)
+
+
+def finish_erasing(repository: Repository, step: Step = lambda _: None) -> Erased | None:
+    """Do again what a kill has ended; None where nothing was. The caller holds the vault's lock."""
+    journal = repository.common_dir / JOURNAL
+    if (stored := files.read_private(journal, repository.common_dir)) is None:
+        return None
+    try:
+        request = Request.of(json.loads(stored))
+    except (ValueError, KeyError, TypeError) as error:
+        raise HistoryError(f"{journal} is damaged: delete it, then erase again what was to be erased") from error
+    refuse_erasing(repository)
+    return _erase(repository, request, step)
+
+
+def refuse_erasing(repository: Repository) -> None:
+    """Raise `HistoryError` for a repository of which not all can be made anew."""
+    where = repository.common_dir
+    if repository.prefix.parts:
+        why = f"{repository.top} holds more than the vault: its other files would get other commits, too"
+    elif reason := repository.paused():
+        why = reason
+    elif (where / "shallow").exists():
+        why = "this clone lacks a part of its history: `git fetch --unshallow` brings it"
+    elif (where / "worktrees").is_dir() and any((where / "worktrees").iterdir()):
+        why = "there are other working trees: `git worktree list` names them, `git worktree remove` takes one away"
+    elif (where / "objects/info/alternates").exists():
+        why = "objects of another repository belong to this one: `git repack -a -d` copies them, then delete "
+        why += str(where / "objects/info/alternates")
+    elif [*(where / "objects/pack").glob("*.promisor")]:
+        why = "this is a clone without all objects: make a whole one"
+    else:
+        return
+    raise HistoryError(f"nothing can be erased from git's history now: {why}")
+
+
+def _erase(repository: Repository, request: Request, step: Step) -> Erased:
+    where, top = repository.common_dir, repository.top
+    with ObjectReader(top) as reader, NewPack(where, top) as pack:
+
+        def read(name: str) -> tuple[str, bytes]:
+            return made[name] if name in made else reader.read(name)
+
+        def add(kind: str, body: bytes) -> str:
+            name = pack.add(kind, body)
+            if kind == "tag":
+                made[name] = (kind, body)
+            return name
+
+        made: dict[str, tuple[str, bytes]] = {}
+        former = read_map(where)
+        rewrite = Rewrite(read, add, request.erasure(), request.gone, request.spared, former, request.named)
+        rewrite_all(top, rewrite)
+        moves = moves_of(top, rewrite)
+        entries = index_entries(top, rewrite)
+        pack.finish()
+    step("objects written")
+    write_map(where, former)
+    step("map written")
+    with index_lock(repository):
+        changed = tuple(mask_files(top, entries, rewrite))
+        step("files written")
+        moved = move_references(repository, moves, rewrite, step)
+        write_index(repository, entries)
+        step("index written")
+        _mask_git_files(where, rewrite)
+        step("logs written")
+        _drop_old_objects(where, top, step)
+        files.remove_private(where / JOURNAL, where)
+    return Erased(rewrite.commits, moved, changed)
+
+
+# What else git keeps --------------------------------------------------------------------------------------------------
+
+
+def _mask_git_files(where: Path, rewrite: Rewrite) -> None:
+    """Take the texts out of logs, messages, settings and all else in git's folder, and name commits as they are now."""
+    for folder, below, names in walk(where):
+        relative = Path(folder).relative_to(where)
+        below[:] = [name for name in below if str(relative / name) not in _LEFT_ALONE]
+        for name in names:
+            path = Path(folder, name)
+            if str(relative / name) in _LEFT_ALONE or path.is_symlink() or not path.is_file() or name.endswith(".lock"):
+                continue
+            made = partial(_log, rewrite) if relative.parts[:1] == ("logs",) else rewrite.told
+            if name in _OF_MESSAGES:
+                made = rewrite.message
+            while True:
+                old = files.read(path, None) or b""
+                new = made(old)
+                try:
+                    files.replace(path, new, old, where)
+                except Changed:
+                    continue
+                break
+
+
+def _log(rewrite: Rewrite, old: bytes) -> bytes:
+    """A log of a reference, without the lines of our own moves."""
+    rows = []
+    for row in old.splitlines(keepends=True):
+        facts, tab, message = row.partition(b"\t")
+        told = rewrite.told(facts) + tab + rewrite.message(message)
+        is_ours = told[:40] == told[41:81] and row[:40] != row[41:81]
+        rows += [] if is_ours else [told]
+    return b"".join(rows)
+
+
+def _drop_old_objects(where: Path, top: Path, step: Step) -> None:
+    """Pack what is reached anew, and delete all other objects."""
+    objects = where / "objects"
+    for name in _OF_ALL_OBJECTS:
+        (objects / name).unlink(missing_ok=True)
+    shutil.rmtree(objects / "info/commit-graphs", ignore_errors=True)
+    for pattern in ("*.keep", ".tmp-*"):  # a pack that a person keeps, and what a repack that was killed has left
+        for kept in (objects / "pack").glob(pattern):
+            kept.unlink()
+    git.run(top, "repack", "-a", "-d", "-q", timeout_s=TIMEOUT_S, memory_bytes=None)
+    step("packed")
+    git.run(top, "prune", "--expire=now", timeout_s=TIMEOUT_S, memory_bytes=None)
+    git.give_to_owner(where)
+    step("pruned")

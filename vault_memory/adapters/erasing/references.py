@@ -1,0 +1,78 @@
+"""All that references name, in their images, and the references brought to these."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from pathlib import Path
+
+from vault_memory.adapters import files, git
+from vault_memory.adapters.erasing.rewrite import Rewrite
+from vault_memory.adapters.git import Repository
+
+TIMEOUT_S = 1800.0
+Step = Callable[[str], None]
+
+
+def rewrite_all(top: Path, rewrite: Rewrite) -> None:
+    notes = set(_listed(top, "--glob=refs/notes/*"))
+    listed = _listed(top, "--all", "--reflog")
+    for commit in listed:
+        if commit not in notes:
+            rewrite.commit(commit)
+    for commit in listed:
+        if commit in notes:
+            rewrite.commit(commit, is_note=True)
+
+
+def _listed(top: Path, *which: str) -> list[str]:
+    return git.run(top, "rev-list", "--topo-order", "--reverse", *which, timeout_s=TIMEOUT_S).decode().split()
+
+
+@dataclass(frozen=True)
+class Move:
+    """A reference: what it names, the one that it leads to ("" for none), and what both are now."""
+
+    name: str
+    id: str
+    leads_to: str
+    name_now: str
+    id_now: str
+
+
+def moves_of(top: Path, rewrite: Rewrite) -> list[Move]:
+    listed = git.run(top, "for-each-ref", "--format=%(refname)%00%(objectname)%00%(symref)")
+    refs = [row.split("\0") for row in os.fsdecode(listed).splitlines()]
+    now = {name: rewrite.tag(old) for name, old, _ in refs}
+    found: list[Move] = []
+    for name, old, leads_to in refs:
+        called = os.fsdecode(rewrite.masked(os.fsencode(name)))
+        if called != name and now.get(called, now[name]) != now[name]:  # else a killed run has made it
+            called = os.fsdecode(rewrite.name(os.fsencode(name)))
+        found.append(Move(name, old, leads_to, called, now[name]))
+    return found
+
+
+def move_references(repository: Repository, moves: Collection[Move], rewrite: Rewrite, step: Step) -> int:
+    """Bring all references to what they name now, at once, if nobody has moved one since; the number that moved."""
+    top = repository.top
+    names = {each.name: each.name_now for each in moves}
+    plain = [each for each in moves if not each.leads_to]
+    updates = [f"update {each.name} {each.id_now} {each.id}" for each in plain if each.id_now != each.id]
+    new = {each.name_now: each.id_now for each in plain if each.name_now not in names}
+    _update(top, [*updates, *(f"create {name} {commit}" for name, commit in new.items())])
+    step("references moved")
+    head = (files.read(repository.git_dir / "HEAD") or b"").decode().removeprefix("ref: ").strip()
+    for link, target in [("HEAD", head), *((each.name, each.leads_to) for each in moves if each.leads_to)]:
+        if (now := names.get(target, os.fsdecode(rewrite.masked(os.fsencode(target))))) != target:
+            git.run(top, "symbolic-ref", link, now)
+    step("head moved")
+    _update(top, [f"delete {each.name} {each.id_now}" for each in plain if each.name_now != each.name])
+    return len(updates)
+
+
+def _update(top: Path, rows: Collection[str]) -> None:
+    if rows:
+        told = "".join(f"{row}\n" for row in ("start", *rows, "commit"))
+        git.run(top, "update-ref", "--no-deref", "--stdin", stdin=os.fsencode(told), timeout_s=TIMEOUT_S)

@@ -1,0 +1,45 @@
+"""What is to be erased from a repository, and what was."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import Any
+
+from vault_memory.core.erasing import Erasure
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is erased: texts, files and folders (`gone`), but no text in the folders that are `spared`; and messages in
+    which one of the `named` words stands. Paths are from the repository's top. Raises `UsageError` for a text that is
+    too short, and for nothing at all."""
+
+    texts: tuple[str, ...] = ()
+    gone: tuple[PurePosixPath, ...] = ()
+    spared: tuple[PurePosixPath, ...] = ()
+    named: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, told: Mapping[str, Any]) -> Request:
+        """That of `as_dict`. Raises `ValueError`, `KeyError` or `TypeError` for anything else."""
+        paths = {name: tuple(map(PurePosixPath, told[name])) for name in ("gone", "spared")}
+        return cls(tuple(told["texts"]), **paths, named=tuple(told["named"]))
+
+    def as_dict(self) -> dict[str, list[str]]:
+        """For JSON."""
+        return {name: [*map(str, getattr(self, name))] for name in ("texts", "gone", "spared", "named")}
+
+    def erasure(self) -> Erasure | None:
+        """The texts as they are looked for; None where only files go."""
+        return Erasure(self.texts) if self.texts or not self.gone else None
+
+
+@dataclass(frozen=True)
+class Erased:
+    """What was done: commits made anew, references that moved, and files on the disk that changed."""
+
+    commits: int
+    refs: int
+    files: tuple[PurePosixPath, ...]

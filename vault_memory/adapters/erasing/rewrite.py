@@ -1,0 +1,270 @@
+"""Objects made anew without a text and without some files: what stays as it was keeps its id, and so do the commits
+below which nothing has changed."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, field
+from pathlib import PurePosixPath
+
+from vault_memory.adapters.erasing.former import SHORTEST_ID, last_of
+from vault_memory.adapters.git import EMPTY_TREE, FOLDER_MODE, SUBMODULE_MODE
+from vault_memory.core.erasing import MASK, Erasure
+
+_ENTRY = re.compile(rb"([0-7]{5,6}) ([^\0]+)\0(.{20})", re.DOTALL)
+_HEADER = re.compile(rb"[^\n]+(?:\n [^\n]*)*")
+_SIGNATURES = (b"gpgsig ", b"gpgsig-sha256 ")
+_SIGNED = re.compile(rb"^-----BEGIN (?:PGP|SSH) SIGNATURE-----\n.*", re.DOTALL | re.MULTILINE)
+_ID = re.compile(rb"(?<![0-9a-f])[0-9a-f]{%d,40}(?![0-9a-f])" % SHORTEST_ID)
+
+Read = Callable[[str], tuple[str, bytes]]
+Add = Callable[[str, bytes], str]
+
+
+def named_in(words: Collection[str]) -> re.Pattern[bytes] | None:
+    """A search for texts in which one of these words stands, and not as a part of another one."""
+    each = (
+        (rb"(?<![\w./-])" if word[:1].isalnum() else b"")
+        + re.escape(word.encode())
+        + (rb"(?![\w-]|\.\w)" if word[-1:].isalnum() else b"")
+        for word in sorted(words)
+    )
+    return re.compile(b"|".join(each)) if words else None
+
+
+@dataclass
+class _Folder:
+    """What is special below a folder: names of files and folders that go, and folders with more of them."""
+
+    gone: set[bytes] = field(default_factory=set)
+    below: dict[bytes, _Folder] = field(default_factory=dict)
+    is_spared: bool = False
+
+
+_PLAIN = _Folder()
+_SPARED = _Folder(is_spared=True)
+
+
+class Rewrite:
+    """The image of a repository's objects. `texts` are masked everywhere but in the folders that are `spared`; `gone`
+    are files and folders that go. Paths are from the repository's top. Of a message that has one of the `named` words,
+    all goes.
+
+    `former` begins as the map of those made anew before, and gets each commit and tag that is made anew now.
+    """
+
+    def __init__(
+        self,
+        read: Read,
+        add: Add,
+        texts: Erasure | None,
+        gone: Collection[PurePosixPath],
+        spared: Collection[PurePosixPath],
+        former: dict[str, str],
+        named: Collection[str] = (),
+    ) -> None:
+        self.former = former
+        self.commits = 0
+        self._read, self._add, self._texts = read, add, texts
+        self._named_in = named_in(named)
+        self._trees_of: dict[str, tuple[str, str]] = {}
+        self._top = _Folder()
+        self._top_goes = bool(gone)
+        for path in gone:
+            self._folder(path.parent).gone.add(os.fsencode(path.name))
+        for path in spared:
+            self._folder(path.parent).below[os.fsencode(path.name)] = _SPARED
+        self._names: dict[bytes, bytes] = {}
+        self._blobs: dict[str, str] = {}
+        self._trees: dict[tuple[int, str], str | None] = {}
+        self._by_beginning: dict[bytes, set[str]] = {}
+        for old in former:
+            self._by_beginning.setdefault(old[:SHORTEST_ID].encode(), set()).add(old)
+
+    def _folder(self, path: PurePosixPath) -> _Folder:
+        folder = self._top
+        for name in path.parts:
+            folder = folder.below.setdefault(os.fsencode(name), _Folder())
+        return folder
+
+    def masked(self, data: bytes) -> bytes:
+        """Bytes without the texts."""
+        return self._texts.masked(data) if self._texts else data
+
+    def name(self, name: bytes) -> bytes:
+        """The name of a file, folder or reference without the texts. Two that would be called alike have numbers."""
+        if name not in self._names:
+            masked = free = self.masked(name)
+            number, taken = 1, set(self._names.values())
+            while masked != name and free in taken:
+                number += 1
+                free = b"%s-%d" % (masked, number)
+            self._names[name] = free
+        return self._names[name]
+
+    def path(self, path: PurePosixPath) -> PurePosixPath | None:
+        """The path that a file has now; None for one that goes."""
+        folder, parts = self._top, list[str]()
+        for name in map(os.fsencode, path.parts):
+            if name in folder.gone:
+                return None
+            below = folder if folder.is_spared else folder.below.get(name, _PLAIN)
+            parts.append(os.fsdecode(name if below.is_spared else self.name(name)))
+            folder = below
+        return PurePosixPath(*parts)
+
+    def content(self, path: PurePosixPath, data: bytes) -> bytes:
+        """What a file at a path holds now."""
+        return data if self.is_spared(path) else self.masked(data)
+
+    def is_spared(self, path: PurePosixPath) -> bool:
+        """Whether a path is in a folder that stays."""
+        folder = self._top
+        for name in map(os.fsencode, path.parts):
+            folder = folder.below.get(name, _PLAIN)
+            if folder.is_spared:
+                return True
+        return False
+
+    def blob(self, blob: str) -> str:
+        """The id of the blob without the texts."""
+        if self._texts is None:
+            return blob
+        if blob not in self._blobs:
+            body = self._read(blob)[1]
+            masked = self._texts.masked(body)
+            self._blobs[blob] = blob if masked == body else self._add("blob", masked)
+        return self._blobs[blob]
+
+    def tree(self, tree: str) -> str:
+        """The id of the tree of a whole commit."""
+        return self._tree(tree, self._top) or self._add("tree", b"")
+
+    def _tree(self, tree: str, folder: _Folder) -> str | None:
+        if folder.is_spared:
+            return tree
+        key = (id(folder), tree)
+        if key not in self._trees:
+            self._trees[key] = self._made(tree, folder)
+        return self._trees[key]
+
+    def _made(self, tree: str, folder: _Folder) -> str | None:
+        """The id of a folder's tree; None for one in which nothing is left."""
+        entries: dict[bytes, tuple[bytes, bytes]] = {}
+        has_changed = False
+        body = self._read(tree)[1]
+        for mode, name, raw in _ENTRY.findall(body):
+            old = raw.hex()
+            new: str | None = old
+            if name in folder.gone:
+                new = None
+            elif mode.lstrip(b"0") == FOLDER_MODE:
+                new = self._tree(old, folder.below.get(name, _PLAIN))
+            elif mode != SUBMODULE_MODE:
+                new = self.blob(old)
+            called = name if folder.below.get(name, _PLAIN).is_spared else self.name(name)
+            has_changed |= new != old or called != name
+            if new is not None:
+                entries[called] = (mode, bytes.fromhex(new))
+        if not has_changed:
+            return tree
+        rows = sorted(
+            (name + b"/" * (mode.lstrip(b"0") == FOLDER_MODE), mode, name) for name, (mode, _) in entries.items()
+        )
+        made = b"".join(mode + b" " + name + b"\0" + entries[name][1] for _, mode, name in rows)
+        return self._add("tree", made) if made else None
+
+    def commit(self, commit: str, *, is_note: bool = False) -> None:
+        """Make a commit anew if it, or one below it, has changed. Its parents have been looked at before."""
+        body = self._read(commit)[1]
+        head = body.partition(b"\n\n")[0].rstrip(b"\n")
+        message = body[len(head) :]
+        headers = _HEADER.findall(head)
+        made = list[bytes]()
+        for header in headers:
+            word, _, rest = header.partition(b" ")
+            if word == b"tree":
+                old = rest.decode()
+                rest = (self._notes(old) if is_note else self.tree(old)).encode()
+            elif word == b"parent":
+                rest = self.former.get(rest.decode(), rest.decode()).encode()
+            else:
+                rest = self.masked(rest)
+            made.append(word + b" " + rest)
+        told = self.message(message)
+        if not is_note and self._is_emptied(commit, headers):
+            told = b"\n\n" + MASK + b"\n"
+        if made == headers and told == message:
+            return
+        self.commits += 1
+        kept = [header for header in made if not header.startswith(_SIGNATURES)]
+        self._remember(commit, self._add("commit", b"\n".join(kept) + told))
+
+    def _is_emptied(self, commit: str, headers: Collection[bytes]) -> bool:
+        """Whether all that a commit changed is gone: then its message tells of nothing else."""
+        (tree,) = (header[5:].decode() for header in headers if header.startswith(b"tree "))
+        parents = [header[7:].decode() for header in headers if header.startswith(b"parent ")]
+        old, new = self._trees_of[commit] = tree, self.tree(tree)
+        if old == new or len(parents) > 1 or not self._top_goes:
+            return False
+        old_parent, new_parent = self._trees_of.get(parents[0], ("", "")) if parents else ("", EMPTY_TREE)
+        return new == new_parent and old != old_parent
+
+    def _notes(self, tree: str) -> str:
+        """The tree of git's notes, in which a file is called like the object that it is about."""
+        entries = dict[bytes, tuple[bytes, str]]()
+        has_changed = False
+        todo = [(b"", tree)]
+        while todo:
+            above, folder = todo.pop()
+            for mode, name, raw in _ENTRY.findall(self._read(folder)[1]):
+                if mode.lstrip(b"0") == FOLDER_MODE:
+                    todo.append((above + name, raw.hex()))
+                else:
+                    about, told = (above + name).decode("latin-1"), self.blob(raw.hex())
+                    now = last_of(self.former, about)
+                    has_changed |= now != about or told != raw.hex()
+                    entries[now.encode("latin-1")] = (mode, told)
+        if not has_changed:
+            return tree
+        rows = (mode + b" " + name + b"\0" + bytes.fromhex(blob) for name, (mode, blob) in sorted(entries.items()))
+        return self._add("tree", b"".join(rows))
+
+    def tag(self, tag: str) -> str:
+        """The id of an annotated tag, or of what a reference names otherwise."""
+        kind, body = self._read(tag)
+        if kind == "commit":
+            return self.former.get(tag, tag)
+        if kind != "tag":
+            return self.tree(tag) if kind == "tree" else self.blob(tag)
+        named = body[7:47].decode()
+        rest = body[47:]
+        told = b"object " + self.tag(named).encode() + self._tag_rest(rest)
+        if told != body:
+            self._remember(tag, self._add("tag", _SIGNED.sub(b"", told)))
+        return self.former.get(tag, tag)
+
+    def _tag_rest(self, rest: bytes) -> bytes:
+        head, between, message = rest.partition(b"\n\n")
+        return self.told(head) + between + self.message(message)
+
+    def _remember(self, old: str, new: str) -> None:
+        self.former[old] = new
+        self._by_beginning.setdefault(old[:SHORTEST_ID].encode(), set()).add(old)
+
+    def told(self, text: bytes) -> bytes:
+        """A message, or a line of a log, without the texts; former commits that it names are called as they are now."""
+        return _ID.sub(lambda found: self._named(found[0]), self.masked(text))
+
+    def message(self, text: bytes) -> bytes:
+        """`told` of a message; the mark alone where it has one of the named words."""
+        if self._named_in is None or not self._named_in.search(text):
+            return self.told(text)
+        begin = len(text) - len(text.lstrip(b"\n"))
+        return text[:begin] + MASK + text[len(text.rstrip(b"\n")) :]
+
+    def _named(self, said: bytes) -> bytes:
+        olds = [old for old in self._by_beginning.get(said[:SHORTEST_ID], ()) if old.startswith(said.decode())]
+        return last_of(self.former, olds[0])[: len(said)].encode() if len(olds) == 1 else said

@@ -1,0 +1,25 @@
+"""A text that is to be erased: the forms in which files, names and messages may hold it, and the mark in its place; and
+the tombstone by which it is known again, which does not say what it was."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from vault_memory.lazy import lazy_exports
+
+if TYPE_CHECKING:
+    from vault_memory.core.erasing.forms import MASK, MIN_BYTES, Erasure
+    from vault_memory.core.erasing.tombstones import KEY_BYTES, Tombstones
+
+__all__ = ["KEY_BYTES", "MASK", "MIN_BYTES", "Erasure", "Tombstones"]
+
+__getattr__ = lazy_exports(
+    __name__,
+    {
+        "Erasure": "forms",
+        "KEY_BYTES": "tombstones",
+        "MASK": "forms",
+        "MIN_BYTES": "forms",
+        "Tombstones": "tombstones",
+    },
+)

@@ -1,0 +1,86 @@
+"""What stands in one place of a person's life or work, where another takes its place: the database of «our database is
+MySQL», 前端 of 前端改成 React 了, the way to work; and of what kind of thing something is the favourite."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from vault_memory.core.extraction import load_lexicon
+from vault_memory.core.memorable.things import read_thing
+from vault_memory.core.memories import categories
+from vault_memory.core.text import lazily
+
+COMMUTE = "commute"
+_LINK = (
+    r"(?:(?P<change>{sayings.slot.changed})|(?P<use>{sayings.slot.uses})|(?P<be>{sayings.slot.is})) ?"
+    r"(?P<thing>.+?)(?:{sayings.slot.behind})?(?P<since>了?)$"
+)
+_OWN = r"^(?P<whose>my|our) (?P<slot>[a-z][a-z \-]{1,24}?) " + _LINK
+_BARE = r"^(?:the )?(?P<slot>[a-z][a-z \-]{1,24}?|[^我你您他她它,a-z]{1,6}?) ?" + _LINK
+_HAN = r"^的?(?P<slot>[^我你您他她它不没,]{1,8}?) ?" + _LINK
+_MADE = (
+    r"^(?:have )?{sayings.slot.made} (?P<whose>the|our|my) (?P<slot>[a-z \-]{2,24}?)"
+    r"(?: from .{2,20}?)? {sayings.slot.into} (?P<thing>.+)$"
+)
+_WHOSE = {"my": "me", "our": "us"}
+_SORT_OF = lazily(r"^(?:kind|sort|type|style)s? of ")
+_WHICH = lazily(r" (?:for|to|in|from|on|with|of|at|when|as|by|that|which|after|before|during|while)(?![a-z])")
+_NO_PART = ("main", "primary", "主要", "主力", "的")
+"""Says nothing of which place it is."""
+_TO_WORK = lazily(
+    r"^(?P<way>.{1,24}?) ?(?:to (?:work|school|the office|campus|uni)|去?(?:上班|上学|通勤))$"
+    r"|^commute (?:by|on) (?P<by>.+)$"
+)
+
+
+class Slot(NamedTuple):
+    """A place, and what is in it: whose it is (`me`, `us`), how the two are linked (`use`, `be`, empty where the text
+    says that it has not been so before: `is_new`)."""
+
+    subject: str
+    name: str
+    link: str
+    thing: str
+
+    @property
+    def is_new(self) -> bool:
+        return not self.link
+
+
+def read_slot(text: str, subject: str = "") -> Slot | None:
+    """What a plain text says is in a place: of one of which a `subject` has been read, the rest; else of one that names
+    the place as the person's, or says that it has another thing."""
+    lexicon = load_lexicon()
+    if made := lexicon.shape(_MADE).match(text):
+        return _slot(subject or _WHOSE.get(made["whose"], "us"), made["slot"], "", made["thing"])
+    own = None if subject else lexicon.shape(_OWN).match(text)
+    found = own or lexicon.shape(_HAN if subject else _BARE).match(text)
+    if not found or (not subject and not own and not found["change"]):
+        return None
+    link = "be" if found["be"] else "use" if found["use"] else ""
+    return _slot(subject or (_WHOSE[own["whose"]] if own else "us"), found["slot"], link, found["thing"])
+
+
+def way_to_work(text: str) -> str:
+    """How somebody goes to work, in a plain text behind «I»; empty where it does not say."""
+    found = _TO_WORK.match(text)
+    return (found["by"] or found["way"] or "") if found else ""
+
+
+def kind_of_favourite(slot: str) -> str:
+    """Of what kind of thing something is the favourite, the same in either language, with what says which of that kind:
+    fruit for baking is not fruit, and 配咖啡的點心 no 點心."""
+    slot = _SORT_OF.sub("", slot.removesuffix("的"))
+    cut = _WHICH.search(slot)
+    head, behind = (slot[: cut.start()], slot[cut.start() :]) if cut else (slot, "")
+    before, _, head = head.rpartition("的")
+    words = [head] if not head.isascii() else head.split()
+    for at in reversed(range(len(words))):
+        if named := categories.load().meanings(" ".join(words[at:])).named:
+            return " ".join([min(named), *sorted([*words[:at], before, behind.strip()])]).strip()
+    return slot
+
+
+def _slot(subject: str, name: str, link: str, thing: str) -> Slot | None:
+    named = None if load_lexicon().words("sayings.slot.no_name").match(name) else read_thing(name, _NO_PART)
+    return Slot(subject, " ".join(sorted(min(word) for word in named.words)), link, thing) if named else None

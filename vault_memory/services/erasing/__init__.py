@@ -1,0 +1,46 @@
+"""Erasing for good: a user, a text or a note goes from files, history, state and stores, and is kept from coming back.
+What cannot be reached from here is named."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from vault_memory.lazy import lazy_exports
+
+if TYPE_CHECKING:
+    from vault_memory.services.erasing.erase import Preview, Receipt, erase, finish_erasing, preview
+    from vault_memory.services.erasing.remote import Overwrite, overwrite, prepare_overwrite
+    from vault_memory.services.erasing.wanted import Wanted, of_note, of_texts, of_user
+
+__all__ = [
+    "Overwrite",
+    "Preview",
+    "Receipt",
+    "Wanted",
+    "erase",
+    "finish_erasing",
+    "of_note",
+    "of_texts",
+    "of_user",
+    "overwrite",
+    "prepare_overwrite",
+    "preview",
+]
+
+__getattr__ = lazy_exports(
+    __name__,
+    {
+        "Overwrite": "remote",
+        "Preview": "erase",
+        "Receipt": "erase",
+        "Wanted": "wanted",
+        "erase": "erase",
+        "finish_erasing": "erase",
+        "of_note": "wanted",
+        "of_texts": "wanted",
+        "of_user": "wanted",
+        "overwrite": "remote",
+        "prepare_overwrite": "remote",
+        "preview": "erase",
+    },
+)

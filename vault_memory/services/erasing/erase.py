@@ -1,0 +1,204 @@
+"""Erase, step by step. Each step may be done again from any state that a kill leaves: what holds nothing any more stays
+as it is. So what is wanted stands in a private file until all is done, and who finds that file does it all again.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from vault_memory.adapters import files
+from vault_memory.adapters.erasing import Erased, look_for, new_tombstones, refuse_erasing, write_tombstones
+from vault_memory.adapters.git import Repository
+from vault_memory.core import layout
+from vault_memory.errors import Busy, HistoryError
+from vault_memory.services.erasing.private_files import (
+    JOURNAL,
+    clear_private_files,
+    holding_files,
+    kept_by_others,
+    packed_files,
+)
+from vault_memory.services.erasing.reach import out_of_reach
+from vault_memory.services.erasing.stores import clear_indexes, clear_long_term, clear_outbox, clear_short_term
+from vault_memory.services.erasing.wanted import Wanted
+from vault_memory.services.vault import LOCK_TIMEOUT_S, Vault
+
+_LOCK = "locks/erasing.lock"
+Step = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Preview:
+    """What would be erased: `git` of history and the files that it tracks, `private` the other files. `kept` has a line
+    for each thing that stays, `out_of_reach` one for each place that holds it and cannot be reached from here."""
+
+    git: Erased
+    private: tuple[str, ...]
+    kept: tuple[str, ...]
+    out_of_reach: tuple[str, ...]
+
+    @property
+    def is_nothing(self) -> bool:
+        """Whether nothing here holds it; stores are not looked through."""
+        return not (self.git.commits or self.git.refs or self.git.files or self.private)
+
+
+@dataclass(frozen=True)
+class Receipt:
+    """What was erased, counted; and `left`: a line for each place where a second look, after all of it, found something
+    still. A `was_resumed` erasing counts only what was left to do. `problems` says what could not be done."""
+
+    commits: int
+    files: int
+    entries: int
+    rows: int
+    left: tuple[str, ...]
+    kept: tuple[str, ...]
+    out_of_reach: tuple[str, ...]
+    problems: tuple[str, ...] = field(default=())
+    was_resumed: bool = False
+
+
+def preview(vault: Vault, wanted: Wanted) -> Preview:
+    """Look through history and files for what is wanted; nothing is changed. Raises `HistoryError` for a repository of
+    which not all can be made anew."""
+    repository = Repository(vault.history.root)
+    refuse_erasing(repository)
+    private = tuple(map(str, holding_files(vault, wanted)))
+    return Preview(look_for(repository, wanted.request), private, _kept(vault, wanted), out_of_reach(vault, wanted))
+
+
+def erase(vault: Vault, wanted: Wanted, step: Step = lambda _: None) -> Receipt:
+    """Erase what is wanted, and let it be known again. Writers wait meanwhile, or raise `Busy`. `step` is told what was
+    done.
+
+    Raises `HistoryError`, with nothing changed, while commits wait or the repository is in a state in which not all can
+    be made anew; and `Busy` while another process erases. After any other error `finish_erasing` goes on.
+    """
+    journal = vault.root / JOURNAL
+    with _alone(vault, wanted, LOCK_TIMEOUT_S):
+        repository = Repository(vault.history.root)
+        refuse_erasing(repository)
+        flushed = vault.history.flush()
+        if flushed.waiting:
+            raise HistoryError(
+                f"nothing is erased while {flushed.waiting} changes wait for their commits: {flushed.paused}"
+            )
+        files.write_private(journal, json.dumps(wanted.as_dict()).encode(), vault.root)
+        step("asked")
+        return _erase(vault, wanted, step)
+
+
+def finish_erasing(vault: Vault, step: Step = lambda _: None) -> Receipt | None:
+    """Go on with what a kill has ended; None where nothing was begun, or another process is at it. Raises what `erase`
+    raises."""
+    journal = vault.root / JOURNAL
+    if not os.path.lexists(journal):
+        return None
+    try:
+        with files.lock(vault.root / layout.STATE_DIR / _LOCK, 0, vault.root):
+            stored = files.read_private(journal, vault.root)
+    except Busy:
+        return None
+    try:
+        wanted = Wanted.of(json.loads(stored or b""))
+    except (ValueError, KeyError, TypeError) as error:
+        raise HistoryError(f"{journal} is damaged: delete it, then erase again what was to be erased") from error
+    with _alone(vault, wanted, LOCK_TIMEOUT_S):
+        if not os.path.lexists(journal):
+            return None
+        refuse_erasing(Repository(vault.history.root))
+        return _erase(vault, wanted, step, was_resumed=True)
+
+
+def _erase(vault: Vault, wanted: Wanted, step: Step, *, was_resumed: bool = False) -> Receipt:
+    repository = Repository(vault.history.root)
+    write_tombstones(repository.common_dir, wanted.tombstones(new_tombstones()))
+    step("known again")
+    entries, away = clear_short_term(vault, wanted)
+    entries += clear_outbox(vault, wanted)
+    step("stores cleared")
+    rows, no_rows = clear_long_term(vault, wanted)
+    step("rows deleted")
+    done = vault.history.erase(wanted.request)
+    step("history made anew")
+    with _records(vault, wanted):
+        private = clear_private_files(vault, wanted)
+    step("private files cleared")
+    problems = clear_indexes(vault, wanted)
+    step("indexes made")
+    left = look_for(repository, wanted.request)
+    found = [*map(str, left.files), *map(str, holding_files(vault, wanted))]
+    found += [f"{left.commits} commits"] if left.commits else []
+    receipt = Receipt(
+        done.commits,
+        len({*map(str, done.files), *map(str, private)}),
+        entries,
+        rows,
+        tuple(found),
+        _kept(vault, wanted),
+        out_of_reach(vault, wanted, after=True),
+        (
+            *([f"the short-term store was not asked, and keeps it until it expires: {away}"] if away else []),
+            *([f"no row of the long-term store was deleted after the first {rows}: {no_rows}"] if no_rows else []),
+            *problems,
+        ),
+        was_resumed,
+    )
+    step("looked again")
+    _forget_journal(vault.root)
+    return receipt
+
+
+def _forget_journal(root: Path) -> None:
+    """Delete what says what was to be erased, with other bytes in its place first."""
+    journal = root / JOURNAL
+    with files.opened(journal, follow=False) as stored:
+        size = os.fstat(stored.fileno()).st_size
+    number = os.open(journal, os.O_WRONLY | getattr(os, "O_NOFOLLOW", 0))
+    try:
+        files.write_all(number, b" " * size)
+        os.fsync(number)
+    finally:
+        os.close(number)
+    files.remove_private(journal, root)
+    files.sync_folder(journal.parent)
+
+
+@contextmanager
+def _alone(vault: Vault, wanted: Wanted, wait_s: float) -> Iterator[None]:
+    """Hold the lock of whoever erases, and those of all users."""
+    with ExitStack() as held:
+        held.enter_context(files.lock(vault.root / layout.STATE_DIR / _LOCK, wait_s, vault.root))
+        held.enter_context(vault.lock_all())
+        yield
+
+
+@contextmanager
+def _records(vault: Vault, wanted: Wanted) -> Iterator[None]:
+    with ExitStack() as held:
+        for user_id in sorted({each.casefold(): each for each in vault.user_ids()}.values()):
+            held.enter_context(vault.record_lock(user_id))
+        yield
+
+
+def _kept(vault: Vault, wanted: Wanted) -> tuple[str, ...]:
+    lines = [
+        f"{layout.user_dir(user_id)}: {count} of this user's files say the same, and stay theirs: `vault-memory erase "
+        f"--user {user_id} --text …` takes it out there"
+        for user_id, count in kept_by_others(vault, wanted).items()
+    ]
+    if wanted.request.gone and not wanted.is_user:
+        lines.append("other files and conversations that say the same: `vault-memory erase --text …` takes a text out")
+    settings = files.read(vault.root / layout.SETTINGS_FILE) or b""
+    if any(f'"{user_id}"'.encode() in settings for user_id in wanted.users):
+        lines.append(f"{layout.SETTINGS_FILE} names the user: take that out there")
+    if packed := packed_files(vault):
+        shown = ", ".join(map(str, packed[:3])) + (", …" if len(packed) > 3 else "")
+        lines.append(f"packed files are not looked into: {shown}")
+    return tuple(lines)

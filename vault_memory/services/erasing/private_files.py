@@ -1,0 +1,203 @@
+"""What git does not hold: conversation records, archives of months, state. Lines and days stay in their places, for
+`Vault-Source` and the archive name them by these."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from vault_memory.adapters import files
+from vault_memory.adapters.erasing import ignored_files, named_in
+from vault_memory.adapters.git import Repository
+from vault_memory.adapters.records import month_files, rewrite_month
+from vault_memory.core import layout
+from vault_memory.core.erasing import Erasure
+from vault_memory.errors import Changed, VaultMemoryError
+from vault_memory.services.erasing.wanted import Wanted
+from vault_memory.services.vault import Vault
+
+_STATE = PurePosixPath(layout.STATE_DIR)
+JOURNAL = _STATE / "erasing"
+"""What is being erased, until all of it is."""
+_OF_USERS = re.compile(r"(?:tokens|deletions|recalls|redactions|injected|locks/(?:users|records|ending))/")
+"""Where state has files that are called like a user."""
+_RENAMINGS = _STATE / "renamings"
+_PACKED = (".gz", ".zip", ".tgz", ".bz2", ".xz", ".zst", ".7z", ".tar")
+_DATABASES = re.compile(r"(?:short-term|outbox|index)\.db(?:-wal|-shm|-journal)?")
+
+
+def holding_files(vault: Vault, wanted: Wanted) -> list[PurePosixPath]:
+    """The files that `clear_private_files` would change or delete."""
+    found = [path for path, _ in _changes(vault, wanted)]
+    if (erasure := wanted.erasure()) is not None:
+        found += [path for path in _months(vault, wanted) if _rewritten(vault, path, erasure, only_look=True)]
+    return found
+
+
+def clear_private_files(vault: Vault, wanted: Wanted) -> list[PurePosixPath]:
+    """Take what is wanted out of the files that git does not hold, and delete those of an erased user; which files
+    these were. The caller holds the locks of users and records. Raises `VaultMemoryError` for an archive that cannot be
+    read."""
+    done: list[PurePosixPath] = []
+    for path, made in _changes(vault, wanted):
+        if made is None:
+            (vault.root / path).unlink(missing_ok=True)
+        else:
+            _write(vault.root / path, made, vault.root)
+        done.append(path)
+    if (erasure := wanted.erasure()) is not None:
+        done += [path for path in _months(vault, wanted) if _rewritten(vault, path, erasure)]
+    for user_id in wanted.users:
+        _remove_folder(vault.root / layout.user_dir(user_id))
+        _remove_folder(vault.root / _STATE / "injected" / user_id)
+    return done
+
+
+def packed_files(vault: Vault) -> list[PurePosixPath]:
+    """Files in the vault that are packed or encrypted as a whole, and are looked into by nobody here."""
+    own = {path.relative_to(vault.root).as_posix() for user in vault.user_ids() for _, path in _of_user(vault, user)}
+    listed = [*ignored_files(Repository(vault.history.root)), *vault.history.working_tree.tracked()]
+    return sorted(each for each in listed if each.suffix in _PACKED and each.as_posix() not in own)
+
+
+def kept_by_others(vault: Vault, wanted: Wanted) -> dict[str, int]:
+    """How many files of each other user hold a text: they stay."""
+    erasure = wanted.erasure()
+    counts: dict[str, int] = {}
+    if erasure is None:
+        return counts
+    for folder in wanted.request.spared:
+        for path in (vault.root / folder).rglob("*"):
+            if path.is_file() and not path.is_symlink() and not layout.is_index(path.name):
+                with suppress(OSError, VaultMemoryError):
+                    counts[folder.name] = counts.get(folder.name, 0) + erasure.holds(files.read(path, None) or b"")
+    return {name: count for name, count in counts.items() if count}
+
+
+def _changes(vault: Vault, wanted: Wanted) -> Iterator[tuple[PurePosixPath, bytes | Callable[[bytes], bytes] | None]]:
+    """(path, what makes its new bytes of the old ones) of each file that changes; None for one that goes."""
+    erasure, spared, ids = wanted.erasure(), wanted.request.spared, {each.casefold() for each in wanted.users}
+    of_them = [layout.user_dir(each) for each in wanted.users]
+    names = names_of(wanted)
+    for path in ignored_files(Repository(vault.history.root)):
+        place = vault.root / path
+        is_spared = any(path.is_relative_to(folder) for folder in spared)
+        if path == JOURNAL or place.is_symlink() or not place.is_file() or is_spared:
+            continue
+        if any(path.is_relative_to(folder) for folder in of_them) or path in wanted.request.gone:
+            yield path, None
+            continue
+        is_state = path.is_relative_to(_STATE)
+        if is_state and _OF_USERS.match("/".join(path.parts[1:])) and ids & _parts(path):
+            yield path, None
+            continue
+        if _is_handled(path):
+            continue
+
+        def made(old: bytes, path: PurePosixPath = path, is_state: bool = is_state) -> bytes:
+            new = erasure.masked(old) if erasure else old
+            return _without(new, names, path) if is_state and names else new
+
+        with suppress(FileNotFoundError):
+            old = files.read(place, None) or b""
+            if made(old) != old:
+                yield path, made
+
+
+def _parts(path: PurePosixPath) -> set[str]:
+    named = [part.casefold() for part in path.parts[1:]]
+    return {*named, *(part.removesuffix(path.suffix) for part in named)}
+
+
+def _write(place: Path, made: Any, root: Path) -> None:
+    while True:
+        old = files.read(place, None)
+        if old is None:
+            return
+        try:
+            files.replace(place, made(old), old, root)
+            return
+        except Changed:
+            continue
+
+
+def names_of(wanted: Wanted) -> re.Pattern[bytes] | None:
+    """By what state and stores name an erased user or note; None where only texts go."""
+    words = {*wanted.users, *map(str, map(layout.user_dir, wanted.users))}
+    if not wanted.is_user:
+        for path in wanted.request.gone:
+            words |= {str(path), "/".join(path.parts[2:]), path.stem.split("-")[0] if "_" in path.stem else str(path)}
+    return named_in({word for word in words if word})
+
+
+def _without(text: bytes, names: re.Pattern[bytes], path: PurePosixPath) -> bytes:
+    """A file of the state without what it says of an erased user or note: of JSON without the entries that name it, of
+    a log without the lines. The log of renamings is read by its length, so there as many signs stand for the name."""
+    if path == _RENAMINGS:
+        return names.sub(lambda found: b"_" * len(found[0]), text)
+    if path.suffix == ".json":
+        try:
+            told = json.loads(text)
+        except ValueError:
+            return text
+        pruned = _pruned(told, names)
+        return text if pruned == told else json.dumps(pruned, ensure_ascii=False, indent=1).encode() + b"\n"
+    return b"".join(line for line in text.splitlines(keepends=True) if not names.search(line))
+
+
+def _pruned(value: Any, names: re.Pattern[bytes]) -> Any:
+    def is_named(each: Any) -> bool:
+        return isinstance(each, str) and names.search(each.encode("utf-8", "surrogatepass")) is not None
+
+    if isinstance(value, dict):
+        return {name: _pruned(each, names) for name, each in value.items() if not (is_named(name) or is_named(each))}
+    if isinstance(value, list):
+        return [_pruned(each, names) for each in value if not is_named(each)]
+    return value
+
+
+def _is_handled(path: PurePosixPath) -> bool:
+    """Whether a file is no text, and is seen to elsewhere."""
+    return path.suffix == ".lock" or _DATABASES.fullmatch(path.name) is not None or path.suffix == ".gz"
+
+
+def _of_user(vault: Vault, user_id: str) -> list[tuple[Any, Path]]:
+    return [each for each in month_files(vault.root / layout.user_dir(user_id)) if each[1].suffix == ".gz"]
+
+
+def _months(vault: Vault, wanted: Wanted) -> list[PurePosixPath]:
+    others = {folder.name for folder in wanted.request.spared}
+    return [
+        PurePosixPath(path.relative_to(vault.root))
+        for user_id in vault.user_ids()
+        if user_id not in others
+        for _, path in _of_user(vault, user_id)
+    ]
+
+
+def _rewritten(vault: Vault, path: PurePosixPath, erasure: Erasure, *, only_look: bool = False) -> bool:
+    found = False
+
+    def masked(lines: bytes) -> bytes:
+        nonlocal found
+        found |= erasure.holds(lines)
+        return lines if only_look else erasure.masked(lines)
+
+    rewrite_month(vault.root / path, masked, vault.root)
+    return found
+
+
+def _remove_folder(folder: Path) -> None:
+    if folder.is_symlink():
+        folder.unlink()
+    elif folder.is_dir():
+        shutil.rmtree(folder)
+        files.sync_folder(folder.parent)
+    elif os.path.lexists(folder):
+        folder.unlink()

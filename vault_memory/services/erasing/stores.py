@@ -1,0 +1,123 @@
+"""What stores beside the files hold: the short-term store, turns that wait for the long-term one, its rows, and the
+indexes. An entry that holds a text goes as a whole: it has the same words as tokens, too."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from vault_memory.adapters import files
+from vault_memory.adapters.index import remove_index
+from vault_memory.adapters.tokenizer import text_of_tokens
+from vault_memory.core import layout, recent
+from vault_memory.core.longterm import targets
+from vault_memory.errors import Busy, ConfigError, EndpointError, IndexUnusable, UsageError
+from vault_memory.services.erasing.private_files import names_of
+from vault_memory.services.erasing.wanted import Wanted
+from vault_memory.services.indexing import reconcile
+from vault_memory.services.vault import Vault
+
+_KEYS = (recent.context_key("*"), recent.history_key("*"), "sessions:*", "session:*", recent.PENDING_KEY)
+
+
+def clear_short_term(vault: Vault, wanted: Wanted) -> tuple[int, str]:
+    """Take entries out of the short-term store: how many, and why the shared one could not be asked ("": it was)."""
+    others = {folder.name for folder in wanted.request.spared}
+    erasure = wanted.erasure()
+
+    def holds(key: str, value: str) -> bool:
+        of_whom = {key.partition(":")[2], str((recent.decoded(value) or {}).get("user_id"))}
+        if not of_whom.isdisjoint(wanted.users):
+            return True
+        return erasure is not None and of_whom.isdisjoint(others) and erasure.holds(_bytes(value))
+
+    try:
+        return vault.short_term.drop(_KEYS, holds), ""
+    except (EndpointError, ConfigError) as error:
+        return 0, str(error)
+
+
+def clear_outbox(vault: Vault, wanted: Wanted) -> int:
+    """Take turns out of those that wait for the long-term store; how many."""
+    others = {folder.name for folder in wanted.request.spared}
+    erasure = wanted.erasure()
+
+    names = names_of(wanted)
+
+    def holds(user_id: str, turn: str) -> bool:
+        is_named = not wanted.is_user and names is not None and names.search(_bytes(turn)) is not None
+        is_said = erasure is not None and user_id not in others and erasure.holds(_bytes(turn))
+        return user_id in wanted.users or is_named or is_said
+
+    return vault.outbox.drop(holds)
+
+
+def clear_long_term(vault: Vault, wanted: Wanted) -> tuple[int, str]:
+    """Delete rows of the long-term store: how many, and why it could not be done ("": it was). Nothing is asked where
+    it is off, or not wanted."""
+    if not wanted.long_term:
+        return 0, ""
+    erasure = wanted.erasure()
+
+    names = names_of(wanted)
+
+    def holds(values: Sequence[str | None]) -> bool:
+        texts = [_bytes(each) for each in _said(values)]
+        is_named = names is not None and any(map(names.search, texts))
+        return wanted.is_user or is_named or (erasure is not None and any(map(erasure.holds, texts)))
+
+    dropped = 0
+    try:
+        with vault.long_term() as store:
+            for target in targets(vault.config.longterm_tables, vault.config.longterm_columns_map):
+                table = store.look(target)
+                for user_id in (wanted.user_id, *wanted.former_ids):
+                    dropped += store.drop(table, user_id, holds)
+    except (EndpointError, ConfigError, UsageError) as error:
+        return dropped, str(error)
+    return dropped, ""
+
+
+def _said(values: Iterable[str | None]) -> Iterable[str]:
+    """Texts of a row, those that stand there as tokens, too."""
+    for value in filter(None, values):
+        yield value
+        with suppress(ValueError, UsageError):
+            tokens = json.loads(value)
+            if isinstance(tokens, dict) and "encoding" in tokens:
+                for each in tokens.values():
+                    if isinstance(each, list):
+                        yield text_of_tokens(each, str(tokens["encoding"]))
+
+
+def clear_indexes(vault: Vault, wanted: Wanted) -> list[str]:
+    """Bring the indexes to the files, with nothing of before in their pages; why one could not be, in words."""
+    problems: list[str] = []
+    for user_id in wanted.users:
+        remove_index(vault.index_path(user_id))
+    erasure = wanted.erasure()
+    for scope in () if wanted.is_user else (layout.SHARED, wanted.user_id):
+        path = vault.index_path(scope)
+        if not path.exists():
+            continue
+        try:
+            reconcile(vault, scope, full_hash=True, confirm_deletions=bool(wanted.request.gone))
+            is_purged = vault.index(scope).purge()
+            if not is_purged or (erasure and any(map(erasure.holds, _pages(path)))):
+                remove_index(path)  # it is derived: made anew it holds nothing of before
+                reconcile(vault, scope)
+        except (Busy, IndexUnusable) as error:
+            remove_index(path)
+            problems.append(f"the index of {layout.label(scope)} is made anew by the next search: {error}")
+    return problems
+
+
+def _pages(path: Path) -> Iterable[bytes]:
+    for suffix in ("", "-wal"):
+        yield files.read(Path(f"{path}{suffix}"), None) or b""
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
