@@ -118,6 +118,17 @@ def test_memories_are_listed_counted_and_deleted(vault: Vault) -> None:
     assert [each.id for each in asyncio.run(aio.list_memories(vault, "alice"))] == [car]
 
 
+def test_a_thing_is_forgotten(vault: Vault) -> None:
+    """B6, E8 in Python, and for asyncio: two steps, a receipt, and nothing left."""
+    vault_memory.record_turn(vault, "alice", "我喜歡芒果", "好")
+    vault_memory.remember(vault, "alice", "tea is nice")
+    shown = vault_memory.prepare_forgetting(vault, "alice", text="芒果")
+    assert {place.kind for place in shown.places} == {"memory", "daily", "conversation"}
+    receipt = asyncio.run(aio.forget(vault, "alice", shown.code, text="芒果"))
+    assert all(look.is_absent for look in receipt.looks) and receipt.restore and not receipt.problems
+    assert [each.content for each in vault_memory.list_memories(vault, "alice")] == ["tea is nice"]
+
+
 def test_mistakes_are_recorded_listed_and_told_by_their_patterns(vault: Vault) -> None:
     """B3 in Python, for a user named by an outside name, too, and for asyncio."""
     first = vault_memory.record_mistake(vault, "alice", "沒有跑測試就部署", "deploy", prevention_method="看 CI")

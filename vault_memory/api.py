@@ -31,6 +31,7 @@ from vault_memory.errors import EndpointError, InvalidId, NotAVault
 from vault_memory.services import (
     buddy,
     distilling,
+    forgetting,
     graph,
     learning,
     longterm,
@@ -266,6 +267,8 @@ recall_memory = _vault_optional(retrieval.recall_memory)
 memory_stats = _vault_optional(memories.statistics)
 prepare_deletion = _vault_optional(memories.prepare_deletion)
 delete_memories = _vault_optional(memories.delete_memories)
+prepare_forgetting = _vault_optional(forgetting.prepare_forgetting)
+forget = _vault_optional(forgetting.forget)
 create_entity = _vault_optional(graph.create_entity)
 create_relation = _vault_optional(graph.create_relation)
 add_observation = _vault_optional(graph.add_observation)

@@ -19,6 +19,8 @@ from vault_memory.errors import InvalidId
 
 SETTINGS_FILE = "vault-memory.toml"
 STATE_DIR = ".vault-memory"
+INJECTED_DIR = "injected"
+"""In the state: what went with the words of a chat, in a folder for each user."""
 SCAN_REQUEST = PurePosixPath(STATE_DIR, "rescan")
 SOUL, AGENTS = PurePosixPath("context/SOUL.md"), PurePosixPath("context/AGENTS.md")
 SKILLS_DIR = "skills"

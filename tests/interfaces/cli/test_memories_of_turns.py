@@ -156,6 +156,7 @@ def test_what_the_profile_learned_from_a_sentence_goes_with_it(cli: Cli) -> None
     told = say("Forget that I live in New York")
     assert "timezone -= America/New_York" in told and "forgotten fact: I live in New York" in told
     assert "America/New_York" not in profile.read_text("utf-8") and "Docker" in profile.read_text("utf-8")
+    assert "forget fact I live in New York" in cli("undo", "--user", "alice")
     cli("undo", "--user", "alice")
     assert "America/New_York" in profile.read_text("utf-8")
 

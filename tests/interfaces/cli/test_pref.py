@@ -172,3 +172,19 @@ def test_the_second_look_comes_after_the_turn_is_told(cli: Cli, chat: ScriptedSe
     assert done.returncode == 0 and "theme = light" in done.stdout
     assert "degraded: no second look" in done.stderr and "400" in done.stderr
     assert any("second looks failed" in line for line in cli.json("status")["degraded"])
+
+
+def test_undo_walks_back_one_by_one_and_lists_what_is_left(cli: Cli) -> None:
+    """E8, item 5: theme, Docker, `pref unset tools Docker`: no undo is stuck; `--list` says what became of each."""
+    cli("turn", "--user", "alice", "--message", "我喜歡暗色主題", "--reply", "好")
+    cli("turn", "--user", "alice", "--message", "I use Docker", "--reply", "ok")
+    cli("pref", "unset", "tools", "Docker", "--user", "alice")
+    states = [row["state"] for row in cli.json("undo", "--user", "alice", "--list")]
+    assert states == ["learned", "changed", "learned"]
+    assert cli("undo", "--user", "alice") == "undone: add fact I use Docker\n"
+    assert cli("undo", "--user", "alice") == "theme = (nothing) (restored)\n"
+    assert "left to undo" in cli("undo", "--user", "alice", code=1)
+    assert cli("undo", "--user", "alice", "--list").count("undone") == 2
+    assert "undo add fact" in cli.git("log", "--format=%s", "-3") and "Vault-Undoes" in cli.git(
+        "log", "-1", "--format=%B"
+    )

@@ -9,8 +9,9 @@ import pytest
 from vault_memory.services.daemon.heartbeat import heartbeat
 from vault_memory.services.profiles.computed import compute_interaction
 from vault_memory.services.profiles.history import history
-from vault_memory.services.profiles.preferences import list_preferences, set_preference, undo, unset_preference
+from vault_memory.services.profiles.preferences import list_preferences, set_preference, unset_preference
 from vault_memory.services.turns.record import record_turn
+from vault_memory.services.undoing import undo
 from vault_memory.services.vault import Vault, open_vault
 
 pytestmark = pytest.mark.slow

@@ -16,10 +16,10 @@ from vault_memory.core import layout
 from vault_memory.errors import HistoryError
 from vault_memory.services.admin.doctor import doctor
 from vault_memory.services.notes import file_blame
-from vault_memory.services.profiles import preferences
 from vault_memory.services.profiles.history import history
 from vault_memory.services.sync.sync import Synced, sync
 from vault_memory.services.turns.record import record_turn
+from vault_memory.services.undoing import undo
 from vault_memory.services.vault import open_vault
 
 NOTHING = "nothing was taken out"
@@ -92,7 +92,7 @@ def test_taking_private_files_out_keeps_the_history(one: Machine, hub: Path, tmp
     assert is_known or done.sent == len(git(one.root, "rev-list", "HEAD").split())
     blamed = {line.entry.commit for line in file_blame(one.vault, PurePosixPath(USER)) if line.entry}
     assert len(blamed) > 1 and blamed <= set(git(one.root, "rev-list", "HEAD").split())
-    assert preferences.undo(one.vault, "alice")
+    assert undo(one.vault, "alice")
     assert "Rust" not in one.read(USER)
 
 
@@ -100,10 +100,10 @@ def test_what_was_undone_is_not_undone_again(one: Machine) -> None:
     record_turn(one.vault, "alice", "我喜歡亮色主題")
     commit(one, conversation(one))
     record_turn(one.vault, "alice", "我喜歡暗色主題")
-    preferences.undo(one.vault, "alice")
+    undo(one.vault, "alice")
     take_out(one)
     assert one.theme() == "light"
-    preferences.undo(one.vault, "alice")
+    undo(one.vault, "alice")
     assert one.theme() is None
 
 

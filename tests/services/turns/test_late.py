@@ -19,10 +19,10 @@ from vault_memory.services.profiles import (
     history,
     restore_preference,
     set_preference,
-    undo,
     unset_preference,
 )
 from vault_memory.services.turns import learn_waiting, record_turn
+from vault_memory.services.undoing import undo
 from vault_memory.services.vault import Vault, open_vault
 
 

@@ -6,8 +6,9 @@ import os
 
 import pytest
 
-from vault_memory.services.profiles import set_preference, undo, unset_preference
+from vault_memory.services.profiles import set_preference, unset_preference
 from vault_memory.services.turns.record import record_turn
+from vault_memory.services.undoing import undo
 from vault_memory.services.vault import Vault
 
 

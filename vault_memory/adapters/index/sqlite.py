@@ -390,6 +390,8 @@ class SqliteIndex:
                 f"{self.path} was damaged and has been emptied: `vault-memory reindex` fills it again"
             ) from error
         except apsw.SQLError as error:
+            if isinstance(error.__context__, (apsw.FullError, apsw.IOError)):  # SQLite has undone all of it itself
+                raise IndexUnusable(database.no_room(self.path, str(error.__context__))) from error.__context__
             if "no such table" not in str(error) and "no such column" not in str(error):
                 raise
             self.close()

@@ -10,7 +10,10 @@ from vault_memory.lazy import lazy_exports
 if TYPE_CHECKING:
     from vault_memory.adapters.state.database import StateDatabase
     from vault_memory.adapters.state.json_file import StateFile
+    from vault_memory.adapters.state.json_folder import StateFolder
 
-__all__ = ["StateDatabase", "StateFile"]
+__all__ = ["StateDatabase", "StateFile", "StateFolder"]
 
-__getattr__ = lazy_exports(__name__, {"StateDatabase": "database", "StateFile": "json_file"})
+__getattr__ = lazy_exports(
+    __name__, {"StateDatabase": "database", "StateFile": "json_file", "StateFolder": "json_folder"}
+)

@@ -10,13 +10,14 @@ from vault_memory.lazy import lazy_exports
 if TYPE_CHECKING:
     from vault_memory.core.diary import daily, tasks
     from vault_memory.core.diary.digest import Told, digest
-    from vault_memory.core.diary.labels import outcome
+    from vault_memory.core.diary.labels import outcome, quoted
 
 __all__ = [
     "Told",
     "daily",
     "digest",
     "outcome",
+    "quoted",
     "tasks",
 ]
 
@@ -26,5 +27,6 @@ __getattr__ = lazy_exports(
         "Told": "digest",
         "digest": "digest",
         "outcome": "labels",
+        "quoted": "labels",
     },
 )

@@ -213,6 +213,16 @@ class Categories:
                 found.append((word.start, word.end, names, frozenset(sense.category for sense in meant)))
         return found
 
+    def spellings_of(self, text: str) -> tuple[str, ...]:
+        """Everything that the one thing is called that a text names, in all languages; nothing for a text that says
+        more, or a word that may be several things."""
+        said = fold(text).strip()
+        for word in self._vocabulary.read(said):
+            numbers = {sense.member for sense in word.senses if sense.role == "member"}
+            if (word.start, word.end) == (0, len(said)) and len(numbers) == 1:
+                return self._members[numbers.pop()]
+        return ()
+
     def meanings(self, text: str) -> Meanings:
         folded = fold(text[:MAX_TEXT_CHARS])
         read = [

@@ -98,6 +98,23 @@ def is_reply(row: Mapping[str, Any]) -> bool:
     return bool(row.get("completes"))
 
 
+_FORGOTTEN = "forgotten_at"
+_NAMES = ("conversation_id", "user_id", "created_at", "completes", "request")
+
+
+def is_forgotten(row: Mapping[str, Any]) -> bool:
+    """Whether a line is left of a turn that is forgotten: it has the turn's name and none of its words."""
+    return bool(row.get(_FORGOTTEN))
+
+
+def forgotten(row: Mapping[str, Any], at: datetime) -> str:
+    """The line that is left of a turn, or of a reply to one, when it is forgotten. The lines behind it keep their
+    numbers, and what is delivered again under its name is known."""
+    left = {name: row[name] for name in _NAMES if row.get(name) is not None}
+    said = {} if is_reply(row) else {"user_message": None}
+    return json.dumps({**left, **said, "assistant_message": None, _FORGOTTEN: at.isoformat()}, ensure_ascii=False)
+
+
 def with_replies(row: Mapping[str, Any], replies: Sequence[tuple[int, Mapping[str, Any]]]) -> dict[str, Any]:
     """A turn with the replies to it, each with the number of its line: their texts, in order, and the last exit code.
 
@@ -172,10 +189,9 @@ class KeptTurn:
 
     @property
     def is_complete(self) -> bool:
-        """Whether there is a whole reply, so that nothing is added to it."""
-        return self.row.get("assistant_message") is not None or any(
-            row.get("exit_code") == 0 for _, row in self.replies
-        )
+        """Whether there is a whole reply, or the turn is forgotten, so that nothing is added to it."""
+        is_answered = self.row.get("assistant_message") is not None or is_forgotten(self.row)
+        return is_answered or any(row.get("exit_code") == 0 for _, row in self.replies)
 
     @property
     def last_at(self) -> datetime:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         Row,
         counts_in,
         newest_rows,
+        read_row,
         unreadable_lines,
     )
     from vault_memory.core.profile.fields import FIELDS, LANGUAGE, LOCALES, NOTE
@@ -81,6 +82,7 @@ __all__ = [
     "merge",
     "new_profile",
     "newest_rows",
+    "read_row",
     "subject",
     "suggestions",
     "unreadable_lines",
@@ -124,6 +126,7 @@ __getattr__ = lazy_exports(
         "merge": "policy",
         "new_profile": "profile",
         "newest_rows": "evidence",
+        "read_row": "evidence",
         "subject": "policy",
         "unreadable_lines": "evidence",
         "versions": "policy",

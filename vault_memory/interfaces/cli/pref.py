@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from datetime import datetime
+from itertools import islice
 
 import click
 
 from vault_memory.core.profile import Change
 from vault_memory.errors import UsageError
-from vault_memory.interfaces.cli import Context, echo, one_line, pass_context, plural, print_json
+from vault_memory.interfaces.cli import Context, echo, one_line, pass_context, plural, print_json, print_table
 from vault_memory.interfaces.cli.history import history
 from vault_memory.services import profiles, turns
 
@@ -190,11 +191,35 @@ def dismiss(context: Context, user_id: str, names: tuple[str, ...]) -> None:
 
 @click.command()
 @_user
+@click.option("--list", "is_list", is_flag=True, help="Show what was learned, and what of it is left to undo.")
+@click.option("-n", "--limit", type=click.IntRange(1, 1_000), default=20, show_default=True, help="List so many.")
+@_json
 @pass_context
-def undo(context: Context, user_id: str) -> None:
-    """Undo the last preference that the assistant learned."""
+def undo(context: Context, user_id: str, is_list: bool, limit: int, as_json: bool) -> None:
+    """Undo the last thing that the assistant learned: a preference or a memory.
+
+    Again for the one before. What you have changed since is yours and stays.
+    """
+    from vault_memory.services import undoing
+
     vault, user_id = context.open_for(user_id)
-    _show(profiles.undo(vault, user_id))
+    if not is_list:
+        done = undoing.undo(vault, user_id)
+        print_json({"done": done}) if as_json else echo(done)
+        return
+    found = [*islice(undoing.steps(vault, user_id), limit)]
+    zone = vault.config.zone()
+    if as_json:
+        names = ("commit", "did", "reason", "source", "state")
+        print_json([{n: getattr(s, n) for n in names} | {"at": s.at.astimezone(zone).isoformat()} for s in found])
+        return
+    if not found:
+        echo("nothing was learned yet")
+        return
+    rows = [
+        [f"{s.at.astimezone(zone):%Y-%m-%d %H:%M}", s.state, s.did, s.reason, s.source, s.commit[:8]] for s in found
+    ]
+    print_table(["when", "now", "what", "why", "where", "commit"], rows)
 
 
 def _show(changes: list[Change]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections.abc import Iterator
 from dataclasses import asdict
@@ -138,6 +139,9 @@ def _show(recorded: Recorded) -> None:
         echo(f"  {kept.became} {kept.summary()}  ({kept.id})")
     for missed in recorded.not_forgotten:
         echo(f"  {missed}")
+    for text in recorded.to_forget:
+        command = shlex.join(["vault-memory", "forget", "--user", recorded.user_id, text])
+        echo(f"  to forget it in logs, records and all else, too: `{command}` shows what would go, and asks")
     if recorded.reason:
         echo(f"  learned nothing: {recorded.reason}")
     for category, count in recorded.redactions.items():

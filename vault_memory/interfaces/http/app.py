@@ -15,6 +15,17 @@ from vault_memory import __version__
 from vault_memory.interfaces.http import problem, proxy
 from vault_memory.interfaces.http.endpoints import graph, health, learning, memories, memory, mistakes, users
 from vault_memory.interfaces.http.guard import STREAMED, Guard, identify, speaking_for
+from vault_memory.interfaces.http.endpoints import (
+    forgetting,
+    graph,
+    health,
+    learning,
+    memories,
+    memory,
+    mistakes,
+    users,
+)
+from vault_memory.interfaces.http.guard import Guard, identify
 from vault_memory.interfaces.http.response import PAGE_THREADS, PLACES_PER_USER, UserPlaces
 from vault_memory.services.turns import SecondLooks
 from vault_memory.services.vault import Vault
@@ -51,7 +62,7 @@ def create_app(
     app.state.endings = asyncio.Semaphore(memory.MAX_CONCURRENT_ENDINGS)
     app.add_middleware(Guard, vault=vault)
     problem.install(app)
-    for subject in (health, users, memory, memories, graph, mistakes, learning):
+    for subject in (health, users, memory, memories, forgetting, graph, mistakes, learning):
         app.include_router(subject.router)
     app.include_router(proxy.routes(vault, app.state.second_looks))
     if mcp_app:

@@ -20,6 +20,7 @@ from vault_memory.core.record_kinds import KIND_OF_PATH
 from vault_memory.errors import ForeignFile, HistoryError, VaultMemoryError
 from vault_memory.services.assistants import Heard, heard_hooks
 from vault_memory.services.daemon import DaemonRecord, Outcome, is_running, outcomes, read_record
+from vault_memory.services.forgetting import is_forgetting
 from vault_memory.services.indexing import compare, held_deletions, spaces
 from vault_memory.services.longterm import long_term_problem
 from vault_memory.services.memories import Session, session
@@ -53,7 +54,7 @@ class ScopeStatus:
     do not use yet (`1,200 of 9,000 passages in space http:bge-m3`). `redactions` counts what was kept out of the user's
     files, by category. `turns_waiting` turns are in the record, and nothing was learned from them yet. `tracked_bytes`
     are those of the files that a user has in git, without the archive; 0 for the shared notes. `memories` are the
-    user's active ones.
+    user's active ones. `is_forgetting`: what was begun to be forgotten is not all gone yet.
     """
 
     scope: str
@@ -70,6 +71,7 @@ class ScopeStatus:
     problem: str = ""
     turns_waiting: int = 0
     memories: int = 0
+    is_forgetting: bool = False
 
 
 @dataclass(frozen=True)
@@ -276,6 +278,7 @@ def _scope(vault: Vault, scope: str) -> ScopeStatus:
         problem=problem,
         turns_waiting=turns_waiting(vault, scope) if scope != layout.SHARED else 0,
         memories=memories,
+        is_forgetting=scope != layout.SHARED and is_forgetting(vault, scope),
     )
 
 
@@ -391,6 +394,11 @@ def _unhealthy(
             why = history.problem or history.paused or usual
             lines.append(
                 f"{name}: {scope.turns_waiting} messages and replies are kept, and are not learned from yet: {why}"
+            )
+        if scope.is_forgetting:
+            lines.append(
+                f"{name}: what was begun to be forgotten is not all gone yet: `vault-memory heartbeat --now commits` "
+                "goes on with it"
             )
         if large := too_large(scope):
             lines.append(large)

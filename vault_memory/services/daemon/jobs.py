@@ -16,6 +16,7 @@ from vault_memory.services.archiving import Step, archive_user, in_words
 from vault_memory.services.daemon.git_upkeep import maintain_git
 from vault_memory.services.distilling import consolidate_to_profile, end_idle_conversations
 from vault_memory.services.erasing import finish_erasing
+from vault_memory.services.forgetting import finish_forgetting
 from vault_memory.services.indexing import embed, reconcile
 from vault_memory.services.longterm import ROUND_S, flush_long_term
 from vault_memory.services.memories import drop_deletions, expire_memories, make_lasting, write_accesses
@@ -89,10 +90,11 @@ def _commit_waiting(vault: Vault) -> str:
     was_begun = finish_erasing(vault)
     is_time = vault.history.state().waiting or vault.history.logs_are_due()
     flushed = vault.history.flush() if is_time else None
-    learned = 0
+    learned = forgotten = 0
 
     def learn(user_id: str) -> None:
-        nonlocal learned
+        nonlocal learned, forgotten
+        forgotten += finish_forgetting(vault, user_id)
         count = turns_waiting(vault, user_id)
         learn_waiting(vault, user_id)
         learned += count
@@ -103,6 +105,7 @@ def _commit_waiting(vault: Vault) -> str:
     said = ["an erasing that was interrupted is done now"] if was_begun else []
     said += [f"{len(flushed.commits)} waiting commits made"] if flushed else []
     said += [f"{learned} turns learned from that waited"] if learned else []
+    said += [f"what {forgotten} began to forget is forgotten"] if forgotten else []
     return "; ".join(said) or "nothing waits"
 
 

@@ -18,6 +18,7 @@ from vault_memory.services.distilling.extract import distil, drafts, keep
 from vault_memory.services.memories import memory_files
 from vault_memory.services.notes import EndedConversations, ending, key_of, newest_turns, read_ended, write_ended
 from vault_memory.services.turns import UNNAMED
+from vault_memory.services.undoing import undone_sources
 from vault_memory.services.vault import Vault
 
 IDLE = timedelta(minutes=30)
@@ -138,7 +139,9 @@ def _end(
     by_rules: str = "",
 ) -> Ended:
     """Distil a conversation and note that, then store its memories. The caller holds `ending`."""
-    turns = heard([_said(source, turn) for source, turn in conversation.turns[:MAX_TURNS][::-1]])
+    undone = undone_sources(vault, user_id)
+    told = [(source, turn) for source, turn in conversation.turns[:MAX_TURNS][::-1] if source not in undone]
+    turns = heard([_said(source, turn) for source, turn in told])
     distilled = distil(vault, turns, by_rules=by_rules)
     vault.refuse_renamed(user_id, as_of)  # the model may have taken a minute
     # What rules find, each turn has left behind already: twice would be said again.

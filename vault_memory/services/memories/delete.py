@@ -1,29 +1,26 @@
 """Deleting memories in two steps: what would go, with a code; then that, with the code. Without the code nothing
 happens.
 
-What waits for its code is a small file of the state for each user: a code opens what one user has chosen, once, in the
-state in which it was shown.
+A code opens what one user has chosen, once, in the state in which it was shown (`services.codes`).
 """
 
 from __future__ import annotations
 
 import hashlib
-import secrets
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
-from typing import Any
+from datetime import datetime
 
 from vault_memory.adapters.files import ReadCache
 from vault_memory.adapters.history import ASSISTANT, Author, Draft, FileChange
-from vault_memory.adapters.state import StateFile
 from vault_memory.core import layout, memories, trailers
 from vault_memory.core.memories import Memory
 from vault_memory.core.profile import Row
 from vault_memory.core.text import comparable, tokens
 from vault_memory.core.trailers import Trailers
 from vault_memory.errors import NotFound, UsageError, VaultMemoryError
+from vault_memory.services.codes import Codes
 from vault_memory.services.memories.accesses import forget_accesses
 from vault_memory.services.memories.files import MemoryFile, list_memories, memory_files, read_memory
 from vault_memory.services.memories.receipt import Deleted, Receipt, receipt, seen_before
@@ -32,14 +29,7 @@ from vault_memory.services.profiles import ProfileFiles, Unlearned, unlearned
 from vault_memory.services.vault import Vault
 from vault_memory.services.write import Plan, refuse_uncommitted, write
 
-CODE_CHARS, CODE_LIVES = 6, timedelta(minutes=5)
-_ALPHABET = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"
-"""Without the letters and digits that look alike."""
 MAX_PREVIEWED, MAX_PREVIEWED_CHARS = 3, 2_000
-MAX_WRONG_CODES = 5
-"""So many wrong codes end all deletions of the user's that wait: to guess one of a billion nobody has more tries."""
-MAX_WAITING = 5
-"""Deletions of one user that wait at once; with one more the oldest ends."""
 
 
 @dataclass(frozen=True)
@@ -87,13 +77,9 @@ def prepare_deletion(
         found = [file for file in found if all(word in _searched(file.memory) for word in words)]
     if not found:
         raise NotFound(f"no memory of {layout.user_dir(user_id)} is meant by that: nothing would be deleted")
-    code = "".join(secrets.choice(_ALPHABET) for _ in range(CODE_CHARS))
-    now = vault.now()
-    expires_at = now + CODE_LIVES
     chosen = {file.source: hashlib.sha256(file.stored).hexdigest() for file in found}
-    goes = _unlearned(ProfileFiles.read(vault, user_id, now), [file.memory for file in found])
-    waiting = {"expires_at": expires_at.isoformat(), "chosen": chosen, "values": [*goes.values], "wrong": 0}
-    _state(vault, user_id).update(lambda stored: {**_newest(_unexpired(stored, now)), code: waiting})
+    goes = _unlearned(ProfileFiles.read(vault, user_id, vault.now()), [file.memory for file in found])
+    code, expires_at = _codes(vault, user_id).offer(chosen, goes.values)
     return Deletion(code, expires_at, tuple(file.memory for file in found), goes.values, goes.stays)
 
 
@@ -103,8 +89,8 @@ def delete_memories(vault: Vault, user_id: str, code: str, *, author: Author = A
     a code that is wrong, expired, used or another user's, or that chose a note which has changed; `HistoryError` for a
     note that is in no commit, from which it could not be brought back."""
     vault.known_user(layout.check_user_id(user_id))
-    taken = _taken(vault, user_id, code)
-    chosen: dict[str, str] = taken["chosen"]
+    codes = _codes(vault, user_id)
+    chosen, values = codes.take(code)
     folder = layout.user_dir(user_id)
     cache = ReadCache()
 
@@ -115,7 +101,7 @@ def delete_memories(vault: Vault, user_id: str, code: str, *, author: Author = A
         for file in found:
             refuse_uncommitted(vault, folder / file.source, file.stored)
         state = ProfileFiles.read(vault, user_id, vault.now(), cache.read)
-        goes = _unlearned(state, [file.memory for file in found], taken.get("values", ()))
+        goes = _unlearned(state, [file.memory for file in found], values)
         changes, evidence = state.merge(goes.signals)
         drafts = state.drafts(changes, author, "", found[0].memory.id) if changes else []
         drafts.append(_draft(user_id, found, author))
@@ -134,7 +120,7 @@ def delete_memories(vault: Vault, user_id: str, code: str, *, author: Author = A
         drop_summary(vault, user_id)
     with suppress(VaultMemoryError):
         vault.index(user_id).purge()
-    return receipt(vault, user_id, written, traces, is_waiting=lambda source: is_chosen(vault, user_id, source))
+    return receipt(vault, user_id, written, traces, is_waiting=codes.names)
 
 
 def _unlearned(state: ProfileFiles, gone: Sequence[Memory], shown: Sequence[str] | None = None) -> Unlearned:
@@ -150,46 +136,10 @@ def _unlearned(state: ProfileFiles, gone: Sequence[Memory], shown: Sequence[str]
     return goes if shown is None else goes.only(shown)
 
 
-def _taken(vault: Vault, user_id: str, code: str) -> dict[str, Any]:
-    """What waits for a code, which waits no longer: `chosen`, source → hash of the note, and the `values`
-    that go along. Raises `UsageError` if nothing does."""
-    taken: dict[str, Any] = {}
-
-    def without(stored: dict[str, Any]) -> Mapping[str, Any]:
-        waiting = _unexpired(stored, vault.now())
-        taken.update(waiting.pop(code.strip().upper(), {}))
-        if taken:
-            return waiting
-        tried = {each: {**row, "wrong": row["wrong"] + 1} for each, row in waiting.items()}
-        return {each: row for each, row in tried.items() if row["wrong"] < MAX_WRONG_CODES}
-
-    _state(vault, user_id).update(without)
-    if not taken:
-        raise UsageError(
-            "no deletion waits for this code: it is wrong, was used, or is older than five minutes; choose again what "
-            f"to delete ({MAX_WRONG_CODES} wrong codes end every deletion that waits)"
-        )
-    return taken
-
-
 def drop_deletions(vault: Vault, user_id: str, sources: Collection[str] | None = None) -> None:
     """End the deletions that wait and chose one of these notes (None: all), and forget those whose time is over: the
     names of notes say what they are about."""
-    state = _state(vault, user_id)
-    if not state.read():
-        return
-    state.update(
-        lambda stored: {
-            code: row
-            for code, row in _unexpired(stored, vault.now()).items()
-            if sources is not None and not {*sources} & row["chosen"].keys()
-        }
-    )
-
-
-def is_chosen(vault: Vault, user_id: str, source: str) -> bool:
-    """Whether a deletion that waits names this note."""
-    return any(source in row["chosen"] for row in _unexpired(_state(vault, user_id).read(), vault.now()).values())
+    _codes(vault, user_id).drop(sources)
 
 
 def _draft(user_id: str, found: Sequence[MemoryFile], author: Author) -> Draft:
@@ -204,24 +154,5 @@ def _searched(memory: Memory) -> str:
     return tokens.fold("\n".join([memory.title, memory.content, *memory.tags]))
 
 
-def _unexpired(stored: Mapping[str, Any], now: datetime) -> dict[str, Any]:
-    """The deletions that wait and may still be done; what is not as we write it is left out."""
-    found = {}
-    for code, waiting in stored.items():
-        try:
-            ends = datetime.fromisoformat(waiting["expires_at"])
-            if now < ends <= now + CODE_LIVES and isinstance(waiting["chosen"], dict) and waiting["wrong"] >= 0:
-                found[code] = waiting
-        except (TypeError, KeyError, ValueError):
-            continue
-    return found
-
-
-def _newest(waiting: Mapping[str, Any]) -> dict[str, Any]:
-    """Those that may go on waiting when one more comes."""
-    by_age = sorted(waiting, key=lambda code: str(waiting[code]["expires_at"]))
-    return {code: waiting[code] for code in by_age[-(MAX_WAITING - 1) :]}
-
-
-def _state(vault: Vault, user_id: str) -> StateFile:
-    return StateFile(vault.root, f"deletions/{layout.check_user_id(user_id)}")
+def _codes(vault: Vault, user_id: str) -> Codes:
+    return Codes(vault, "deletions", user_id, "deletion", "delete")

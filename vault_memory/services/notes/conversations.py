@@ -29,7 +29,7 @@ def turn_at(vault: Vault, user_id: str, source: str) -> dict[str, Any] | None:
     lines = reading.lines(read_day(vault, user_id, name))
     at = number - 1
     turn = journal.row_of(lines[at]) if 0 <= at < len(lines) else None
-    if turn is None or journal.is_reply(turn):
+    if turn is None or journal.is_reply(turn) or journal.is_forgotten(turn):
         return None
     later = ((n, journal.row_of(line)) for n, line in enumerate(lines[at + 1 :], at + 2) if _REPLY in line)
     named = [(n, row) for n, row in later if row and journal.is_reply(row) and _is_of(row, turn)]
@@ -37,7 +37,8 @@ def turn_at(vault: Vault, user_id: str, source: str) -> dict[str, Any] | None:
 
 
 def newest_turns(vault: Vault, user_id: str, limit: int, before: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
-    """(source, record) of the user's last turns with their replies, newest first; lines without a record are skipped.
+    """(source, record) of the user's last turns with their replies, newest first; lines without a record are skipped,
+    and turns that are forgotten.
 
     With `before` (the source of a turn) only the turns before that one. Of a long record only what is asked for is in
     memory. A month that cannot be read is passed over: `status` names it.
@@ -52,7 +53,7 @@ def newest_turns(vault: Vault, user_id: str, limit: int, before: str = "") -> It
             row = journal.row_of(line) if is_asked or _REPLY in line else None
             if row and journal.is_reply(row):
                 replies.setdefault(journal.name_of(row), []).append((number, row))
-            elif row and is_asked:
+            elif row and is_asked and not journal.is_forgotten(row):
                 limit -= 1
                 yield f"{name}:{number}", journal.with_replies(row, replies.pop(journal.name_of(row), [])[::-1])
 

@@ -1,4 +1,4 @@
-"""A user's preferences: reading, setting, restoring and undoing them, and computing some of them from the turns.
+"""A user's preferences: reading, setting, restoring and taking them back, and computing some of them from the turns.
 Also what waits as a suggestion, and their history: who changed which one, when and why."""
 
 from __future__ import annotations
@@ -10,14 +10,17 @@ from vault_memory.lazy import lazy_exports
 if TYPE_CHECKING:
     from vault_memory.services.profiles.computed import compute_interaction
     from vault_memory.services.profiles.evidence import evidence_sources
-    from vault_memory.services.profiles.history import history
+    from vault_memory.services.profiles.history import PreferenceChange, history
     from vault_memory.services.profiles.preferences import (
+        Learned,
         blame,
         commit_at,
+        learned,
         list_preferences,
+        refuse_unsettled,
         restore_preference,
         set_preference,
-        undo,
+        take_back,
         unset_preference,
     )
     from vault_memory.services.profiles.profile_files import (
@@ -40,6 +43,8 @@ if TYPE_CHECKING:
 __all__ = [
     "NO_PROFILE",
     "LaterChanges",
+    "Learned",
+    "PreferenceChange",
     "ProfileFiles",
     "Unlearned",
     "UserProfile",
@@ -51,15 +56,17 @@ __all__ = [
     "dismiss_suggestion",
     "evidence_sources",
     "history",
+    "learned",
     "list_preferences",
     "list_suggestions",
     "goes_by",
     "profile_timezone",
     "put_content",
     "put_preferences",
+    "refuse_unsettled",
     "restore_preference",
     "set_preference",
-    "undo",
+    "take_back",
     "unlearned",
     "unset_preference",
     "user_profile",
@@ -71,6 +78,8 @@ __getattr__ = lazy_exports(
     {
         "NO_PROFILE": "user_profile",
         "LaterChanges": "profile_files",
+        "Learned": "preferences",
+        "PreferenceChange": "history",
         "ProfileFiles": "profile_files",
         "Unlearned": "unlearned",
         "UserProfile": "user_profile",
@@ -82,15 +91,17 @@ __getattr__ = lazy_exports(
         "dismiss_suggestion": "suggestions",
         "evidence_sources": "evidence",
         "history": "history",
+        "learned": "preferences",
         "list_preferences": "preferences",
         "list_suggestions": "suggestions",
         "goes_by": "profile_files",
         "profile_timezone": "profile_files",
         "put_content": "user_profile",
         "put_preferences": "user_profile",
+        "refuse_unsettled": "preferences",
         "restore_preference": "preferences",
         "set_preference": "preferences",
-        "undo": "preferences",
+        "take_back": "preferences",
         "unlearned": "unlearned",
         "unset_preference": "preferences",
         "user_profile": "user_profile",

@@ -1,4 +1,4 @@
-"""What a person does with preferences directly: set, unset, restore, undo, and ask where one comes from.
+"""What a person does with preferences directly: set, unset, restore, take back, and ask where one comes from.
 
 The commits have the person as author. They change the same files as learned preferences and add evidence too, so the
 history of a preference is one list, no matter who changed it.
@@ -6,10 +6,11 @@ history of a preference is one list, no matter who changed it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
+from typing import Literal
 
 from vault_memory.adapters import files
 from vault_memory.adapters.git import CommitLog
@@ -38,7 +39,7 @@ from vault_memory.services.write import refuse_uncommitted, refuse_while_waiting
 MAX_CHANGES = 200
 """Of values by one call; each is a commit of the whole profile."""
 _MAX_LOOKED_AT = 1000
-"""`undo` and `blame` look at this many of the newest changes."""
+"""`learned` and `blame` look at this many of the newest changes."""
 
 
 @dataclass(frozen=True)
@@ -150,33 +151,58 @@ def commit_at(vault: Vault, user_id: str, key: str, moment: datetime) -> str:
     return commit
 
 
-def undo(vault: Vault, user_id: str) -> list[Change]:
-    """Take back the assistant's newest change that is not taken back yet, and nothing that was written since.
+@dataclass(frozen=True)
+class Learned:
+    """A change that the assistant has made, and whether it is `learned` still, `undone`, or `changed` by the person
+    since: then there is nothing of it left to take back."""
 
-    Raises `NotFound` if none is left, and `HistoryError` while changes of the profile wait for their commits.
-    """
-    profile = layout.user_dir(user_id) / layout.PROFILE
-    refuse_while_waiting(vault, lambda path: path == profile, f"{profile} cannot be put back now")
-    if files.names(vault.unlearned(user_id)):
-        raise HistoryError(
-            "nothing is undone before the last turns are learned from: `vault-memory heartbeat --now commits`, or "
-            "wait a moment"
-        )
+    change: PreferenceChange
+    state: Literal["learned", "undone", "changed"]
+
+
+def learned(vault: Vault, user_id: str) -> Iterator[Learned]:
+    """The assistant's changes of a user's preferences, newest first, each with what became of it."""
     undone: set[str] = set()
     confirmed: set[tuple[str, str]] = set()
+    now = Profile.decode(files.read(vault.path(user_id, layout.PROFILE)) or b"")
     for change in history(vault, user_id, limit=_MAX_LOOKED_AT):
         if change.op == "restore" and change.undoes:
             undone.add(change.undoes)
         elif change.strength == "manual":  # what the person has set since is theirs, also if it is the same
             confirmed.add((change.key, comparable(change.new)))
-        elif change.commit not in undone and (not change.new or (change.key, comparable(change.new)) not in confirmed):
-            revs = (f"{change.commit}^", change.commit)
-            before, after = (Profile.decode(profile_at(vault, user_id, rev) or b"") for rev in revs)
-            wanted = partial(taken_back, change.key, before, after)
-            reason = f"undo {change.commit[:12]}"
-            if restored := _restore(vault, user_id, change.key, wanted, reason, undoes=change.commit):
-                return restored  # else somebody has changed that value since, or the commit has changed none
-    raise NotFound(f"nothing that was learned about {user_id} is left to undo")
+        elif change.commit in undone:
+            yield Learned(change, "undone")
+        else:
+            is_theirs = bool(change.new) and (change.key, comparable(change.new)) in confirmed
+            is_left = not is_theirs and _before(vault, user_id, change)(now) != [*now.items(change.key)]
+            yield Learned(change, "learned" if is_left else "changed")
+
+
+def take_back(vault: Vault, user_id: str, change: PreferenceChange) -> list[Change]:
+    """Take back one change of the assistant's, and nothing that was written since; empty where nothing of it is left.
+
+    Raises `HistoryError` while changes of the profile wait for their commits, or turns to be learned from.
+    """
+    wanted = _before(vault, user_id, change)
+    return _restore(vault, user_id, change.key, wanted, f"undo {change.commit[:12]}", undoes=change.commit)
+
+
+def refuse_unsettled(vault: Vault, user_id: str) -> None:
+    """Raise `HistoryError` while it is not settled what was learned last: commits or turns wait."""
+    folder = layout.user_dir(user_id)
+    refuse_while_waiting(vault, lambda path: path.is_relative_to(folder), f"nothing of {folder} can be put back now")
+    if files.names(vault.unlearned(user_id)):
+        raise HistoryError(
+            "nothing is undone before the last turns are learned from: `vault-memory heartbeat --now commits`, or "
+            "wait a moment"
+        )
+
+
+def _before(vault: Vault, user_id: str, change: PreferenceChange) -> Callable[[Profile], list[Item]]:
+    """What the values of a key would be without a change, given the profile as it is."""
+    revs = (f"{change.commit}^", change.commit)
+    before, after = (Profile.decode(profile_at(vault, user_id, rev) or b"") for rev in revs)
+    return partial(taken_back, change.key, before, after)
 
 
 def blame(vault: Vault, user_id: str, key: str) -> list[BlamedValue]:

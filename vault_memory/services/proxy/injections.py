@@ -19,13 +19,12 @@ from dataclasses import astuple, dataclass
 from typing import Any
 
 from vault_memory.adapters import files
-from vault_memory.adapters.state import StateFile
+from vault_memory.adapters.state import StateFile, StateFolder
 from vault_memory.core import layout
 from vault_memory.core.chat import prompt
 from vault_memory.errors import NotFound
 from vault_memory.services.vault import Vault
 
-FOLDER = "injected"
 MAX_AGE_S = 30 * 86_400.0
 """A conversation without new words for so long is forgotten; memory that a person deleted may be in one until then."""
 MIN_BUDGETS = 4
@@ -65,7 +64,7 @@ class Injections:
     def __init__(self, vault: Vault, key: Callable[[], bytes]) -> None:
         self._vault = vault
         self._key = key
-        self._in_memory: OrderedDict[tuple[str, str], tuple[int, Injection]] = OrderedDict()
+        self._in_memory: OrderedDict[tuple[str, str], tuple[int, int, Injection]] = OrderedDict()
         self._lock = threading.Lock()
         self._new_conversations = 0
 
@@ -82,9 +81,10 @@ class Injections:
         found = {}
         for message in messages:
             name = self._hash(conversation, message)
-            kept_as_of, in_memory = self._in_memory.get((user_id, name), (0, None))
-            if in_memory is not None and self._is_same_person(user_id, kept_as_of):
-                found[message] = in_memory
+            kept_as_of, dropped, in_memory = self._in_memory.get((user_id, name), (0, 0, None))
+            if in_memory is not None:
+                if self._is_same_person(user_id, kept_as_of) and dropped == self._of_user(user_id).dropped():
+                    found[message] = in_memory
             elif name in stored:
                 with suppress(TypeError):
                     found[message] = Injection(*stored[name])
@@ -99,17 +99,18 @@ class Injections:
         Raises what `StateFile.update` raises.
         """
         user_id, name = conversation.user_id, self._hash(conversation, message)
+        dropped = 0 if on_disk else self._of_user(user_id).dropped()
         with self._lock:
             self._in_memory.pop((user_id, name), None)
             if not on_disk:
-                self._in_memory[user_id, name] = conversation.as_of, injected
+                self._in_memory[user_id, name] = conversation.as_of, dropped, injected
                 while len(self._in_memory) > MAX_IN_MEMORY:
                     self._in_memory.popitem(last=False)
         if not on_disk or not self._vault.is_user(user_id):
             return
         state = self._state(conversation)
         is_new = not state.path.exists()
-        with StateFile(self._vault.root, f"{FOLDER}/{user_id}").lock():
+        with self._of_user(user_id).lock():
             messages = dict(self._stored(user_id, state.read()))
             messages.pop(name, None)
             messages[name] = astuple(injected)
@@ -126,9 +127,11 @@ class Injections:
             if is_time:
                 self._sweep()
 
+    def _of_user(self, user_id: str) -> StateFolder:
+        return StateFolder(self._vault.root, f"{layout.INJECTED_DIR}/{layout.check_user_id(user_id)}")
+
     def _state(self, conversation: Conversation) -> StateFile:
-        layout.check_user_id(conversation.user_id)
-        return StateFile(self._vault.root, f"{FOLDER}/{conversation.user_id}/{self._hash(conversation)}")
+        return self._of_user(conversation.user_id).file(self._hash(conversation))
 
     def _stored(self, user_id: str, state: Mapping[str, Any]) -> Mapping[str, Any]:
         """The messages in a state file, none if they are of somebody else, or old."""
@@ -150,7 +153,7 @@ class Injections:
 
     def _sweep(self) -> None:
         """Forget old conversations, those beyond the bound, and those of users who are gone."""
-        home = self._vault.root / layout.STATE_DIR / FOLDER
+        home = self._vault.root / layout.STATE_DIR / layout.INJECTED_DIR
         with suppress(OSError):  # somebody deletes them at this moment, which is allowed
             for folder in [each for each in home.iterdir() if each.is_dir() and not each.is_symlink()]:
                 found = sorted(((each.lstat().st_mtime, each) for each in folder.glob("*.json")), reverse=True)

@@ -39,6 +39,7 @@ from vault_memory.core.extraction import (
     takes_back_the_last,
     why_nothing,
 )
+from vault_memory.core.forgetting import means_everything
 from vault_memory.core.memorable import Forget, Memorable, memorable, to_forget
 from vault_memory.core.notes import Reply, Turn, journal
 from vault_memory.core.privacy import private, secrets
@@ -115,6 +116,8 @@ class Recorded:
     `is_complete`: its reply is in the record, too, and has ended. `suggestions` wait for the person to accept them.
     `memories` are the typed memories that it has left behind, or reinforced. `reason` says why a turn that asks to be
     remembered has changed nothing; `not_forgotten` says in words for what nothing was found that it asks to forget.
+    `to_forget` are the texts that it asks to forget: memories of them are gone now, and `services.forgetting` finds,
+    shows and forgets what else holds them.
     """
 
     source: str
@@ -132,6 +135,7 @@ class Recorded:
     memories: tuple[Kept, ...] = ()
     reason: str = ""
     not_forgotten: tuple[str, ...] = ()
+    to_forget: tuple[str, ...] = ()
 
 
 def record_turn(
@@ -266,7 +270,14 @@ def record_turn(
         memories=written.result.memories,
         reason=_why_nothing(vault, turn, before, written) if learn and before else "",
         not_forgotten=written.result.not_forgotten,
+        to_forget=_asked_to_forget(turn.user_message or "", vault.lexicon()) if learn else (),
     )
+
+
+def _asked_to_forget(message: str, lexicon: Lexicon) -> tuple[str, ...]:
+    if means_everything(message):
+        return (message.strip(),)
+    return tuple(asked.words for asked in to_forget(message, lexicon) if asked.is_sure)
 
 
 def _why_later(error: VaultMemoryError) -> str:
@@ -529,11 +540,13 @@ def _is_same(vault: Vault, turn: Turn, kept: journal.KeptTurn, *, goes_on: bool)
     if turn.request:
         is_retry = vault.now() - kept.last_at <= timedelta(seconds=RETRY_S)
         return is_retry or goes_on
-    return kept.row.get("user_message") == turn.user_message
+    return journal.is_forgotten(kept.row) or kept.row.get("user_message") == turn.user_message
 
 
 def _not_kept(turn: Turn, kept: journal.KeptTurn) -> tuple[str, ...]:
     """What a turn that is in the record already has more than that, in words."""
+    if journal.is_forgotten(kept.row):
+        return ("the turn is forgotten, and stays so: nothing of it is kept",)
     row = kept.joined
     more = [
         *(["reply"] if not str(row.get("assistant_message") or "").startswith(turn.assistant_message or "") else []),

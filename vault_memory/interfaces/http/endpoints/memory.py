@@ -152,6 +152,7 @@ class RecordedOut(BaseModel):
     degraded: list[Reason] = Field([], examples=[[]])
     reason: str = Field("", examples=[""])
     not_forgotten: list[Reason] = Field([], examples=[[]])
+    to_forget: list[str] = Field([], examples=[[]])
 
 
 class EndIn(BaseModel):
@@ -318,6 +319,7 @@ def record(request: Request, vault: TheVault, caller: TheCaller, user_id: TheUse
         degraded=reasons((*recorded.degraded, *filter(None, [not_looked_at])), vault.root),
         reason=recorded.reason,
         not_forgotten=reasons(recorded.not_forgotten, vault.root),
+        to_forget=list(recorded.to_forget),
     )
 
 

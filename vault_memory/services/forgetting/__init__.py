@@ -1,0 +1,42 @@
+"""Forgetting what a person names, by a text, a key, a turn or a day, in every place that a prompt or a search would
+reach: shown first, done with a code, and brought back from git where it was in git."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from vault_memory.lazy import lazy_exports
+
+if TYPE_CHECKING:
+    from vault_memory.services.forgetting.find import Place
+    from vault_memory.services.forgetting.forget import (
+        Forgetting,
+        finish_forgetting,
+        forget,
+        is_forgetting,
+        prepare_forgetting,
+    )
+    from vault_memory.services.forgetting.receipt import Forgotten
+
+__all__ = [
+    "Forgetting",
+    "Forgotten",
+    "Place",
+    "finish_forgetting",
+    "forget",
+    "is_forgetting",
+    "prepare_forgetting",
+]
+
+__getattr__ = lazy_exports(
+    __name__,
+    {
+        "Forgetting": "forget",
+        "Forgotten": "receipt",
+        "Place": "find",
+        "finish_forgetting": "forget",
+        "forget": "forget",
+        "is_forgetting": "forget",
+        "prepare_forgetting": "forget",
+    },
+)
