@@ -13,8 +13,6 @@ from starlette.routing import Route
 
 from vault_memory import __version__
 from vault_memory.interfaces.http import problem, proxy
-from vault_memory.interfaces.http.endpoints import graph, health, learning, memories, memory, mistakes, users
-from vault_memory.interfaces.http.guard import STREAMED, Guard, identify, speaking_for
 from vault_memory.interfaces.http.endpoints import (
     forgetting,
     graph,
@@ -25,7 +23,7 @@ from vault_memory.interfaces.http.endpoints import (
     mistakes,
     users,
 )
-from vault_memory.interfaces.http.guard import Guard, identify
+from vault_memory.interfaces.http.guard import STREAMED, Guard, identify, speaking_for
 from vault_memory.interfaces.http.response import PAGE_THREADS, PLACES_PER_USER, UserPlaces
 from vault_memory.services.turns import SecondLooks
 from vault_memory.services.vault import Vault
