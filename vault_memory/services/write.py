@@ -16,7 +16,7 @@ from typing import Generic, TypeVar
 
 from vault_memory.adapters.files import ReadCache
 from vault_memory.adapters.history import Author, Draft, FileChange, Flushed
-from vault_memory.core import layout
+from vault_memory.core import layout, reading
 from vault_memory.errors import Busy, Changed, HistoryError, IndexUnusable, UsageError
 from vault_memory.services.indexing import reconcile
 from vault_memory.services.person_edits import commit_edits
@@ -162,8 +162,8 @@ def _refuse_erased(vault: Vault, drafts: Sequence[Draft]) -> None:
             continue  # gone, or what a sync brought, which was looked through when it came
         if stones.has_path(change.path):
             raise UsageError(f"{change.path} was erased from this vault, and is not written again: choose another name")
-        old = set(change.old.splitlines()) if isinstance(change.old, bytes) else set()
-        added = b"\n".join(line for line in change.new.splitlines() if line not in old).decode("utf-8", "replace")
+        old = set(reading.lines(change.old)) if isinstance(change.old, bytes) else set()
+        added = b"\n".join(line for line in reading.lines(change.new) if line not in old).decode("utf-8", "replace")
         vault.refuse_erased(layout.scope_of(change.path), partial(list, [added]), str(change.path))
 
 

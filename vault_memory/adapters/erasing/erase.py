@@ -20,6 +20,7 @@ from vault_memory.adapters.erasing.rewrite import Rewrite
 from vault_memory.adapters.erasing.working_tree import INDEX, LOCK, index_entries, index_lock, mask_files, write_index
 from vault_memory.adapters.git import ObjectReader, Repository
 from vault_memory.adapters.scan import walk
+from vault_memory.core import reading
 from vault_memory.errors import Changed, HistoryError
 
 _LEFT_ALONE = ("objects", "refs", "index", "packed-refs", JOURNAL, LOCK, INDEX, MAP_FILE, "vault-memory/lock")
@@ -139,7 +140,7 @@ def _mask_git_files(where: Path, rewrite: Rewrite) -> None:
 def _log(rewrite: Rewrite, old: bytes) -> bytes:
     """A log of a reference, without the lines of our own moves."""
     rows = []
-    for row in old.splitlines(keepends=True):
+    for row in reading.lines(old, keep_ends=True):
         facts, tab, message = row.partition(b"\t")
         told = rewrite.told(facts) + tab + rewrite.message(message)
         is_ours = told[:40] == told[41:81] and row[:40] != row[41:81]

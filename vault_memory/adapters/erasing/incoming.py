@@ -9,7 +9,7 @@ from pathlib import Path, PurePosixPath
 from vault_memory.adapters import files, git
 from vault_memory.adapters.erasing.former import read_map
 from vault_memory.adapters.git import Repository
-from vault_memory.core import layout
+from vault_memory.core import layout, reading
 from vault_memory.core.erasing import Tombstones
 
 _TIMEOUT_S = 1800.0
@@ -35,10 +35,10 @@ def _incoming(root: Path, tip: str, environment: Mapping[str, str]) -> Iterator[
     """(path, content) of each file in the commits of `tip` that no reference here has, as long as it is no longer than
     this program reads; and (None, content) of each of these commits itself."""
     args = ("rev-list", "--objects", tip, "--not", "--all")
-    listed = git.run(root, *args, extra=environment, timeout_s=_TIMEOUT_S).splitlines()
+    listed = reading.lines(git.run(root, *args, extra=environment, timeout_s=_TIMEOUT_S))
     paths = {row[:40]: PurePosixPath(os.fsdecode(row[41:])) for row in listed}
     told = _batch(root, "--batch-check", [*paths], environment)
-    rows = [row.split() for row in told.splitlines()]
+    rows = [row.split() for row in reading.lines(told)]
     ids = [name for name, kind, size in rows if kind in (b"blob", b"commit") and int(size) <= files.MAX_FILE_BYTES]
     for at in range(0, len(ids), _AT_ONCE):
         told, start = _batch(root, "--batch", ids[at : at + _AT_ONCE], environment), 0

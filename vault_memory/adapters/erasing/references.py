@@ -10,6 +10,7 @@ from pathlib import Path
 from vault_memory.adapters import files, git
 from vault_memory.adapters.erasing.rewrite import Rewrite
 from vault_memory.adapters.git import Repository
+from vault_memory.core import reading
 
 TIMEOUT_S = 1800.0
 Step = Callable[[str], None]
@@ -43,7 +44,7 @@ class Move:
 
 def moves_of(top: Path, rewrite: Rewrite) -> list[Move]:
     listed = git.run(top, "for-each-ref", "--format=%(refname)%00%(objectname)%00%(symref)")
-    refs = [row.split("\0") for row in os.fsdecode(listed).splitlines()]
+    refs = [row.split("\0") for row in reading.lines(os.fsdecode(listed))]
     now = {name: rewrite.tag(old) for name, old, _ in refs}
     found: list[Move] = []
     for name, old, leads_to in refs:

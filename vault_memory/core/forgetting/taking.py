@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime, tzinfo
 from pathlib import PurePosixPath
 
-from vault_memory.core import graph, layout, memories, mistakes
+from vault_memory.core import graph, layout, memories, mistakes, reading
 from vault_memory.core.diary import quoted
 from vault_memory.core.forgetting.sought import Sought
 from vault_memory.core.notes import entries
@@ -74,7 +74,7 @@ def of_profile(text: str, sought: Sought, unsupported: Collection[tuple[str, str
 def of_evidence(data: bytes, sought: Sought) -> tuple[bytes, list[Row], tuple[str, ...]]:
     """A file of evidence without the rows that are to go, these rows, and the beginning of each such line."""
     kept, gone, shows = list[bytes](), list[Row](), list[str]()
-    for line in data.splitlines(keepends=True):
+    for line in reading.lines(data, keep_ends=True):
         row = read_row(line.strip())
         text = line.decode("utf-8", "replace")
         if line.strip() and (_is_gone(row, sought) if row else sought.is_all or sought.stand_in(text)):

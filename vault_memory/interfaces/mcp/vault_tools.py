@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from vault_memory.core import layout
+from vault_memory.core import layout, reading
 from vault_memory.core.record_kinds import SEARCHABLE_KINDS
 from vault_memory.errors import UsageError
 from vault_memory.interfaces.mcp.tool import NUMBER, TEXT, TEXTS, WHOLE, Person, Taken, Tool, record, rows
@@ -64,7 +64,7 @@ def _search(person: Person, taken: SearchTaken) -> dict[str, Any]:
 def _read(person: Person, taken: NoteTaken) -> dict[str, Any]:
     scope = person.user_id if taken.scope == "user" else layout.SHARED
     note = read_note(person.vault, scope, taken.source)
-    lines = note.content.splitlines(keepends=True)
+    lines = reading.lines(note.content, keep_ends=True)
     end = taken.from_line - 1 + taken.max_lines
     page = {"source": note.source, "content": "".join(lines[taken.from_line - 1 : end]), "lines": len(lines)}
     return page | ({"next": end + 1} if end < len(lines) else {})

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from vault_memory.adapters import files
+from vault_memory.core import reading
 from vault_memory.core.assistants import ASSISTANTS, command_in
 from vault_memory.errors import UsageError, VaultMemoryError
 from vault_memory.services.assistants.places import is_there, path_of
@@ -81,9 +82,9 @@ def _problem(command: Sequence[str], environ: Mapping[str, str]) -> str:
         return f"it does not answer within {ANSWER_WAIT_S:g} s"
     except OSError as error:
         return f"it cannot be started: {error.strerror or error}"
-    for line in done.stdout.splitlines():
+    for line in reading.lines(done.stdout):
         with suppress(ValueError, TypeError, KeyError):
             if json.loads(line)["result"]["serverInfo"]["name"] == "vault-memory":
                 return ""
-    told = done.stderr.decode("utf-8", "replace").strip().splitlines()
+    told = reading.lines(done.stderr.decode("utf-8", "replace").strip())
     return f"it does not answer: {told[-1][:200] if told else f'exit code {done.returncode}'}"

@@ -16,7 +16,7 @@ from vault_memory.adapters import files
 from vault_memory.adapters.erasing import ignored_files, named_in
 from vault_memory.adapters.git import Repository
 from vault_memory.adapters.records import month_files, rewrite_month
-from vault_memory.core import layout
+from vault_memory.core import layout, reading
 from vault_memory.core.erasing import Erasure
 from vault_memory.errors import Changed, VaultMemoryError
 from vault_memory.services.erasing.wanted import Wanted
@@ -148,7 +148,7 @@ def _without(text: bytes, names: re.Pattern[bytes], path: PurePosixPath) -> byte
             return text
         pruned = _pruned(told, names)
         return text if pruned == told else json.dumps(pruned, ensure_ascii=False, indent=1).encode() + b"\n"
-    return b"".join(line for line in text.splitlines(keepends=True) if not names.search(line))
+    return b"".join(line for line in reading.lines(text, keep_ends=True) if not names.search(line))
 
 
 def _pruned(value: Any, names: re.Pattern[bytes]) -> Any:

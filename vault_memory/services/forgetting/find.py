@@ -11,7 +11,7 @@ from pathlib import Path
 
 from vault_memory.adapters import files, scan
 from vault_memory.adapters.history import FileChange
-from vault_memory.core import forgetting, layout
+from vault_memory.core import forgetting, layout, reading
 from vault_memory.core.forgetting import Sought, SoughtTurn, Taken, Wish
 from vault_memory.core.privacy import PRIVATE
 from vault_memory.core.profile import Row, read_row
@@ -103,7 +103,7 @@ def survey(vault: Vault, user_id: str, sought: Sought, read: Read = files.read) 
         if stored is not None:
             kept, went, shows = forgetting.of_evidence(stored, sought)
             gone += went
-            left += filter(None, map(read_row, kept.splitlines()))
+            left += filter(None, map(read_row, reading.lines(kept)))
             if kept != stored:
                 note(source, EVIDENCE, stored, Taken(kept.decode("utf-8", "surrogateescape") or None, shows))
     unsupported = forgetting.unsupported(gone, left)
@@ -166,7 +166,7 @@ def _sources(vault: Vault, user_id: str) -> list[str]:
 
 def _rows(vault: Vault, user_id: str) -> Iterator[Row]:
     for source in evidence_sources(vault, user_id):
-        yield from filter(None, map(read_row, (files.read(vault.path(user_id, source)) or b"").splitlines()))
+        yield from filter(None, map(read_row, reading.lines(files.read(vault.path(user_id, source)) or b"")))
 
 
 def _hash(content: bytes | None) -> str:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from vault_memory.core import reading
 from vault_memory.core.assistants import ASSISTANTS, RULES_LOCALES
 from vault_memory.errors import UsageError, VaultMemoryError
 from vault_memory.interfaces.cli import Context, echo, pass_context
@@ -83,7 +84,7 @@ def _do(edits: Sequence[Edit], nothing: str, *, write: bool) -> None:
 
 
 def _diff(edit: Edit) -> list[str]:
-    before, after = ((each or b"").decode("utf-8", "replace").splitlines() for each in (edit.before, edit.after))
+    before, after = (reading.lines((each or b"").decode("utf-8", "replace")) for each in (edit.before, edit.after))
     old = "/dev/null" if edit.before is None else str(edit.path)
     new = "/dev/null" if edit.after is None else str(edit.path)
     return list(difflib.unified_diff(before, after, old, new, n=1, lineterm=""))
