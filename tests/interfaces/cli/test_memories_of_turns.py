@@ -171,6 +171,22 @@ def test_what_the_profile_learned_from_a_sentence_goes_with_it(cli: Cli) -> None
     assert "Europe/Paris" in profile.read_text("utf-8")
 
 
+def test_what_was_said_in_the_same_breath_stays_and_is_told(cli: Cli) -> None:
+    cli("turn", "--user", "alice", "--message", "I'm a Python developer and I live in Sydney")
+    told = cli("turn", "--user", "alice", "--message", "Forget what I told you about Sydney")
+    assert "Python stays in USER.md: it was said in the same breath" in told
+
+
+def test_where_one_works_is_not_when_or_how(cli: Cli) -> None:
+    """E4: who works at home now has the same employer."""
+    cli("turn", "--user", "alice", "--message", "I work at Shell")
+    for message in ("I work at home now", "I work at night now", "I work at my own pace now"):
+        cli("turn", "--user", "alice", "--message", message)
+    assert "I work at Shell" in cli("memory", "list", "--user", "alice")
+    cli("turn", "--user", "alice", "--message", "I work at BP now")
+    assert "I work at Shell" not in cli("memory", "list", "--user", "alice")
+
+
 def test_a_deleted_memory_takes_along_what_followed_from_it(cli: Cli) -> None:
     """B6: the preview names the value, the receipt proves that it is gone, and its lines bring it back."""
     cli("turn", "--user", "alice", "--message", "I live in Berlin")

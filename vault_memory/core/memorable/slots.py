@@ -76,7 +76,9 @@ def kind_of_favourite(slot: str) -> str:
     before, _, head = head.rpartition("的")
     words = [head] if not head.isascii() else head.split()
     for at in reversed(range(len(words))):
-        if named := categories.load().meanings(" ".join(words[at:])).named:
+        known = categories.load()
+        named = known.meanings(" ".join(words[at:])).named
+        if named and not named & known.meanings(" ".join(words[at:-1])).named:  # a tea shop is no tea
             return " ".join([min(named), *sorted([*words[:at], before, behind.strip()])]).strip()
     return slot
 

@@ -147,7 +147,7 @@ class _Reader:
         """What is said where nothing stands in another place than usual."""
         while text:
             if found := _WORK.match(text):
-                return self._made(WORK, heard.is_so, found["thing"], heard)
+                return self._made(WORK, heard.is_so, found["thing"], heard, text)
             if (found := _DWELLS.match(text)) and _is_known_place(found["thing"]):
                 return self._made(LIVE, heard.is_so, found["thing"], replace(heard, more=heard.more or found["how"]))
             if (found := _MOVED.match(text)) and (found["to"] is None or _is_known_place(found[0])):
@@ -181,6 +181,8 @@ class _Reader:
 
     def _made(self, relation: str, is_so: bool, thing: str, heard: _Heard, whole: str = "") -> Saying | None:
         if relation == LIVE and not self._is_place(thing, heard.written):
+            relation, thing = DO, whole or thing
+        if relation == WORK and not self._is_workplace(thing, heard.written):
             relation, thing = DO, whole or thing
         if relation in _GOING and (way := way_to_work(whole or thing)):
             said = self._made(SLOT, heard.is_so, way, heard)
@@ -260,6 +262,19 @@ class _Reader:
             return len(thing) <= MAX_PLACE_CHARS
         return re.search(rf"(?<![A-Za-z]){re.escape(thing.split()[0].capitalize())}", written) is not None
 
+    def _is_workplace(self, thing: str, written: str) -> bool:
+        """Whether somebody works for or at what has this name; not at home, at night, for fun, at a desk."""
+        name = _without_one_of(self._articles, thing)
+        kinds = categories.load().categories_of(name).keys()
+        if kinds & _WORKPLACES or not name:
+            return True
+        if kinds & _NO_WORKPLACES or _AT_HOME.match(name):
+            return False
+        if name != thing or not name.isascii() or written.islower():
+            return True
+        shown = re.search(rf"(?<!\w){re.escape(name.split()[0])}", written, re.IGNORECASE)
+        return shown is not None and shown[0][0].isupper()
+
 
 @cache
 def _reader() -> _Reader:
@@ -294,6 +309,8 @@ _MOVED = re.compile(
     rf"^(?:(?:{_LATELY}(?:从.{{1,12}}?)?|从.{{1,12}}?)搬(?:到|去|来|家到)了?"
     r"|(?P<to>moved from .{1,24}? to ))(?P<thing>.{1,30})$"
 )
+_WORKPLACES, _NO_WORKPLACES = {"place"}, {"weekday", "furniture", "room", "family"}
+_AT_HOME = re.compile(r"(?:home|my own|myself)(?![a-z])|家里?$")
 _DWELLS = re.compile(
     r"^(?:live|am living|rent|share) (?P<how>(?:alone|with|an?|in an?|on) ?[a-z' ]{0,24}?) ?in (?P<thing>[^,]{2,24}?)"
     r"(?: with .{2,20})?$"

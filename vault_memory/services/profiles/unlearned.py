@@ -41,10 +41,15 @@ def value_in_words(key: str, value: str) -> str:
 
 
 def unlearned(
-    state: ProfileFiles, is_forgotten: Callable[[Row], bool], quote: str = "", named: Sequence[Signal] = ()
+    state: ProfileFiles,
+    is_forgotten: Callable[[Row], bool],
+    quote: str = "",
+    named: Sequence[Signal] = (),
+    is_beside: Callable[[Row], bool] = lambda _: False,
 ) -> Unlearned:
     """What goes from a profile when the rows of evidence go that `is_forgotten` names. `quote` is the request, for the
-    history; of what the request itself has `named` as a preference nothing is decided here.
+    history; of what the request itself has `named` as a preference nothing is decided here. What stands `is_beside` in
+    a sentence that goes, and is not meant, stays, and is told.
 
     A value goes if each row that names it goes. It stays where the person has set it, by a command or by hand, or
     another turn says it, too. What a value was before does not come back: `undo` and `pref restore` do that.
@@ -57,11 +62,14 @@ def unlearned(
             if subject(key, item.value) in decided:
                 continue
             rows = [*_reasons(state, key, item.value)]
+            unset = f"vault-memory pref unset --user {state.user_id} {key}"
             if not any(row.strength != "manual" and is_forgotten(row) for row in rows):
+                if any(row.strength != "manual" and is_beside(row) for row in rows):
+                    why = "it was said in the same breath, and not named"
+                    stays.append(f"{value_in_words(key, item.value)} stays in USER.md: {why} (`{unset}` removes it)")
                 continue
             others = [row for row in rows if row.strength == "manual" or not is_forgotten(row)]
             if why := _why_it_stays(state, key, item.value, others):
-                unset = f"vault-memory pref unset --user {state.user_id} {key}"
                 stays.append(f"{value_in_words(key, item.value)} stays in USER.md: {why} (`{unset}` removes it)")
             else:
                 signals.append(Signal(key, "remove", item.value, "explicit", quote))

@@ -55,7 +55,7 @@ from vault_memory.core.profile import (
     labels_for,
     language_tag,
 )
-from vault_memory.core.text import comparable, one_line, script_of_last
+from vault_memory.core.text import comparable, fold, one_line, script_of_last
 from vault_memory.core.trailers import Trailers
 from vault_memory.errors import (
     Busy,
@@ -685,7 +685,12 @@ def unlearned_with(
         is_earlier = row.at is None or row.at <= state.at  # of a turn that comes late: what is said since then stays
         return is_earlier and is_meant(row.quote)
 
-    return unlearned(state, is_forgotten, said, named)
+    gone = [fold(each.content) for each in kept.memories if each.became == "forgotten"]
+
+    def is_beside(row: Row) -> bool:
+        return bool(row.quote) and any(fold(row.quote) in content for content in gone)
+
+    return unlearned(state, is_forgotten, said, named, is_beside)
 
 
 def note_kept(vault: Vault, user_id: str, kept: Sequence[Kept], *, completed: int = 0) -> None:
