@@ -46,6 +46,8 @@ class Codes:
     def take(self, code: str) -> tuple[dict[str, str], tuple[str, ...]]:
         """What waits for a code, and waits no longer: what was chosen, and what goes along. Raises `UsageError` if
         nothing does."""
+        if not isinstance(code, str):
+            raise UsageError(f"a code is a text, not {str(code)[:60]!r}: name the one that was shown")
         taken: dict[str, Any] = {}
 
         def without(stored: dict[str, Any]) -> Mapping[str, Any]:

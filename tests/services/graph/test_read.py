@@ -93,6 +93,14 @@ def test_a_deleted_entity_stays_named_by_others(graph: Vault) -> None:
     assert not again.is_dangling and again.from_name == "Login"
 
 
+def test_a_relation_outlives_a_new_name_of_a_file_that_was_made_safe(graph: Vault) -> None:
+    create_entity(graph, "alice", "a/b", "file")
+    create_relation(graph, "alice", "Tool", "a/b", "uses")
+    (folder(graph) / "a-b.md").rename(folder(graph) / "moved.md")
+    (relation,) = get_entity(graph, "alice", "Tool").relations
+    assert (relation.to_name, relation.is_dangling) == ("moved", False)
+
+
 def test_two_notes_of_one_name(graph: Vault) -> None:
     write(graph, "alice", "entities/redis.md", "---\ntype: technology\n---\n## Observations\n- mine\n")
     assert len(search_entities(graph, "alice", "redis")) == 2

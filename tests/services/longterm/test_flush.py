@@ -17,6 +17,7 @@ import pytest
 
 import vault_memory
 from tests.postgres_server import PostgresServer
+from tests.services.longterm.conftest import COLUMNS
 from vault_memory.errors import ConfigError, EndpointError, UsageError
 from vault_memory.services.admin import doctor, rename_user, status
 from vault_memory.services.admin.checks import CHECKS
@@ -162,6 +163,33 @@ def test_what_a_later_record_does_not_give_stays(opened: Opened, server: Postgre
     vault_memory.persist_long_term(vault, [{**name, "assistant_message": "hi"}])
     assert told(server, "asked, assistant_mes, thought") == [("hello", "hi", REFLECTION)]
     assert server.sql("SELECT thought FROM thoughts") == [(REFLECTION,)]
+
+
+@pytest.mark.parametrize("order", [(0, 1, 2), (2, 1, 0), (1, 2, 0)])
+def test_tokens_of_a_turn_in_pieces_are_those_of_the_whole(
+    opened: Opened, server: PostgresServer, order: tuple[int, ...]
+) -> None:
+    columns = {name: column for name, column in COLUMNS.items() if not name.endswith("_message")}
+    vault = opened(server.url, VAULT_MEMORY_LONGTERM_COLUMNS_MAP=json.dumps(columns), TOKENIZER_NAME="utf-8")
+    name = {"conversation_id": "c1", "user_id": "bob", "created_at": "2026-01-30T09:00:00+08:00"}
+    pieces = [{"user_message": "q"}, {"assistant_message": "a long answer"}, {"reflection": REFLECTION}]
+    for piece in (*(pieces[at] for at in order), {"assistant_message": "short"}):
+        vault_memory.persist_long_term(vault, [{**name, **piece}])
+    ((tokens,),) = told(server, "tokens")
+    assert isinstance(tokens, dict) and bytes(tokens["user"]) == b"q" and bytes(tokens["assistant"]) == b"a long answer"
+    assert REFLECTION["summary"] in bytes(tokens["reflection"]).decode()
+
+
+def test_rows_of_a_former_id_that_somebody_has_now_are_refused(opened: Opened, server: PostgresServer) -> None:
+    vault = opened(server.url)
+    record_turn(vault, "alice", "mine", "yes", conversation_id="c0")
+    rename_user(vault, "alice", "alicia")
+    record_turn(vault, "alice", "the other one's", "yes", conversation_id="c1", created_at="2026-01-30T09:00:00+08:00")
+    flush_long_term(vault)
+    name = {"conversation_id": "c1", "created_at": "2026-01-30T09:00:00+08:00", "user_id": "alicia"}
+    with pytest.raises(EndpointError, match="a row of another user"):
+        vault_memory.persist_long_term(vault, [{**name, "user_message": "x"}])
+    assert ("c1", "the other one's") in told(server)
 
 
 def test_what_nobody_sends_is_told(opened: Opened) -> None:

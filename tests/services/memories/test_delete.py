@@ -80,6 +80,8 @@ def test_a_code_is_for_once_five_minutes_and_one_user(vault: Vault, home: Home, 
     for user_id, wrong in (("alice", "ABCDEF"), ("alice", ""), ("bob", code)):
         with pytest.raises(UsageError, match="no deletion waits"):
             delete_memories(vault, user_id, wrong)
+    with pytest.raises(UsageError, match="a code is a text, not 'None'"):
+        delete_memories(vault, "alice", None)  # type: ignore[arg-type]
     assert delete_memories(vault, "alice", code).ids == (tea,)
     with pytest.raises(UsageError, match="no deletion waits"):
         delete_memories(vault, "alice", code)

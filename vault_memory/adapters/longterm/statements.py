@@ -38,10 +38,25 @@ _MEASURES = {"conversations": ("assistant_message", "text_cache", "token_data"),
 """The fields that tell how long an answer is: the first that is mapped. A reflection may become shorter."""
 _CHANGED = "{0} = coalesce(EXCLUDED.{0}, kept.{0})"
 _UNLESS_SHORTER = (
-    "{0} = CASE WHEN length(EXCLUDED.{measure}::text) < length(kept.{measure}::text) "
-    "THEN coalesce(kept.{0}, EXCLUDED.{0}) ELSE coalesce(EXCLUDED.{0}, kept.{0}) END"
+    "{0} = CASE WHEN {new} < {old} THEN coalesce(kept.{0}, EXCLUDED.{0}) ELSE coalesce(EXCLUDED.{0}, kept.{0}) END"
 )
 """A change of a column. No condition of the row: then it would count as refused."""
+_LENGTH = "length({0}.{1}::text)"
+_LENGTH_OF_TOKENS = "jsonb_array_length(coalesce({0}.{1}::jsonb->'assistant', '[]'))"
+_TOKENS_OF_BOTH = """{0} = CASE
+  WHEN kept.{0} IS NULL THEN EXCLUDED.{0}
+  WHEN kept.{0}::jsonb->'encoding' IS DISTINCT FROM EXCLUDED.{0}::jsonb->'encoding' THEN
+    CASE WHEN {new} < {old} THEN kept.{0} ELSE EXCLUDED.{0} END
+  ELSE (EXCLUDED.{0}::jsonb || coalesce((
+    SELECT jsonb_object_agg(part, CASE
+      WHEN jsonb_array_length(new) = 0 OR (part <> 'reflection' AND jsonb_array_length(new) < jsonb_array_length(old))
+      THEN old ELSE new END)
+    FROM unnest(ARRAY['user', 'assistant', 'reflection']) AS part,
+      LATERAL (SELECT coalesce(kept.{0}::jsonb->part, '[]') AS old, coalesce(EXCLUDED.{0}::jsonb->part, '[]') AS new)
+        AS parts
+    WHERE jsonb_exists(kept.{0}::jsonb, part) OR jsonb_exists(EXCLUDED.{0}::jsonb, part)), '{{}}'))::{kind}
+END"""
+"""Of the tokens each part by itself: the longer text's, of reflections the later. Two encodings are not mixed."""
 
 
 def limits(timeout_s: float) -> sql.Composed:
@@ -55,9 +70,10 @@ def upsert(table: Table) -> sql.Composed:
     one that is there, and the same user's, replace the other columns, unless the answer there is longer. What is not
     given stays."""
     columns = table.target.columns
-    changing = [_name(column) for field, column in columns.items() if field not in KEY]
-    measures = [_name(columns[field]) for field in _MEASURES[table.target.logical] if field in columns]
-    measured = {"measure": measures[0]} if measures else {}
+    typed = zip(columns.items(), table.types, strict=True)
+    changing = [(field, _name(column), sql.SQL(kind)) for (field, column), kind in typed if field not in KEY]
+    measures = [field for field in _MEASURES[table.target.logical] if field in columns]
+    measured = _lengths(columns[measures[0]], measures[0] == "token_data") if measures else {}
     change = _UNLESS_SHORTER if measures else _CHANGED
     return sql.SQL(
         "INSERT INTO {table} AS kept ({columns}) SELECT {typed} FROM {given} ON CONFLICT ({key}) DO UPDATE "
@@ -66,10 +82,24 @@ def upsert(table: Table) -> sql.Composed:
     ).format(
         **_parts(table),
         key=_joined(", ", [_name(columns[field]) for field in KEY]),
-        changes=_joined(", ", [sql.SQL(change).format(column, **measured) for column in changing]),
+        changes=_joined(
+            ", ",
+            [
+                sql.SQL(_TOKENS_OF_BOTH).format(column, kind=kind, **(measured or _lengths(columns[field], True)))
+                if field == "token_data"
+                else sql.SQL(change).format(column, **measured)
+                for field, column, kind in changing
+            ],
+        ),
         user=_name(columns["user_id"]),
         texts=_texts(),
     )
+
+
+def _lengths(column: str, of_tokens: bool) -> dict[str, sql.Composed]:
+    """How long an answer is, in the new row and in the old one."""
+    form = sql.SQL(_LENGTH_OF_TOKENS if of_tokens else _LENGTH)
+    return {which: form.format(sql.SQL(row), _name(column)) for which, row in (("new", "EXCLUDED"), ("old", "kept"))}
 
 
 def insert(table: Table) -> sql.Composed:

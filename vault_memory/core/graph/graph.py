@@ -85,8 +85,10 @@ class Graph:
         """The entity to whose note a link leads. A path counts where it ends in this folder. A relation that a command
         has written shows the true name: another machine may have given the file's name to another entity."""
         whole = self._linked.get(line.key)
-        if whole and line.id and line.shown:
+        if line.id and line.shown and "/" not in line.key:
             shown = name_key(line.shown)
+            if whole is None:  # its file was renamed
+                return self._named.get(shown)
             is_called_so = shown in (whole.keys[0], whole.keys[1], *whole.keys[2])
             return whole if is_called_so else self._named.get(shown, whole)
         if whole or "/" not in line.key:

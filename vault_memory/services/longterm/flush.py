@@ -147,7 +147,7 @@ def _rows(vault: Vault, turns: Sequence[Mapping[str, Any]]) -> list[list[Row]]:
 
 def _send(vault: Vault, store: PostgresStore, tables: Sequence[Table], made: Sequence[Sequence[Row]]) -> dict[int, str]:
     """Write the rows of turns; which of the turns, by index, were refused, and why."""
-    renamed = vault.renamed()
+    renamed = [(old, now) for old, now in vault.renamed() if not vault.is_user(old)]  # else the rows may be another's
     reasons: dict[int, str] = {}
     for table in tables:
         rows = [(index, row) for index, rows in enumerate(made) for row in rows if row.logical == table.target.logical]
