@@ -133,9 +133,8 @@ def test_settings_are_followed(cli: Cli) -> None:
         settings.write_text('off_record = ["alice"]\n' + settings.read_text())
         hooks("UserPromptSubmit", prompt="the second")
         hooks("SessionEnd")
-        wait_until(
-            lambda: "SessionEnd" in (cli.folder / STATE_DIR / "hooks.json").read_text(), "the end of the session"
-        )
+        heard = cli.folder / STATE_DIR / "hooks.json"
+        wait_until(lambda: heard.exists() and "SessionEnd" in heard.read_text(), "the end of the session")
     assert [row["user_message"] for row in record_of(cli)] == ["the first"]
 
 

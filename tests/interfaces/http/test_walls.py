@@ -23,6 +23,7 @@ from vault_memory.interfaces.http.app import create_app
 from vault_memory.interfaces.http.guard import PUBLIC_PATHS
 from vault_memory.services.admin.access import caller_of, drop_user_token, new_user_token, own_token, revoke_user_token
 from vault_memory.services.admin.users import rename_user
+from vault_memory.services.forgetting import prepare_forgetting
 from vault_memory.services.indexing.reconcile import reconcile
 from vault_memory.services.learning import update_session
 from vault_memory.services.memories import prepare_deletion
@@ -141,6 +142,8 @@ def body_for(route: Route, **more: Any) -> dict[str, Any]:
         fields |= {"type": "component"}
     if route.path.startswith("/memory/"):
         fields |= OF_LEARNING
+    if "/forgettings" in route.path:
+        fields = {"text": "what glows", "confirmCode": "ABCDEF"}
     if route.path.endswith("/mistakes"):
         fields |= {"action": "glow"}
     if route.method != "GET":
@@ -169,6 +172,8 @@ def test_every_route_is_attacked_with_a_body_that_it_takes(server: Server, alice
             body = body_for(route, commit=server.vault.history.commit_named("HEAD"), id=newest)
             if "confirmCode" in body.get("json", {}):
                 body["json"]["confirmCode"] = waiting.code
+            if route.path.endswith("/forgettings/confirm"):
+                body["json"]["confirmCode"] = prepare_forgetting(server.vault, "alice", text="what glows").code
             assert alice.raw(route.method, route.of("alice"), **body).status_code in (200, 201, 202, 403), route
 
 

@@ -214,7 +214,7 @@ class TestUndo:
         edit(vault, "主題偏好：dark", "主題偏好：light")
         edit(vault, "我的狗叫 Rex", "我的狗叫 Rex，怕打雷")
         edit(vault, "- 我的貓叫 Tom", "- 我的貓叫 Tom\n- 手寫")
-        assert [undo(vault, "alice").split()[0] for _ in range(2)] == ["note", "tools"]
+        assert [undo(vault, "alice").split()[0] for _ in range(3)] == ["note", "undone:", "tools"], "with its memory"
         assert values(vault, "tools", "theme", "note") == ["Emacs", "light", "我的狗叫 Rex，怕打雷", "手寫"]
         with pytest.raises(NotFound, match="left to undo"):
             undo(vault, "alice")
@@ -232,7 +232,7 @@ class TestUndo:
             set_preference(vault, "alice", "tools", tool)
         record_turn(vault, "alice", "我不再用 Docker 了")
         assert values(vault, "tools") == ["Git", "Vim"]
-        undo(vault, "alice")
+        assert undo(vault, "alice").startswith("undone: ") and undo(vault, "alice").startswith("tools ")
         assert values(vault, "tools") == ["Git", "Docker", "Vim"]
 
     def test_a_preference_is_not_restored_over_text_that_is_in_no_commit(self, vault: Vault) -> None:
