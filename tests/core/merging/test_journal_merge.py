@@ -268,6 +268,20 @@ def test_what_both_people_changed_by_hand_is_theirs_to_decide(ours: str, theirs:
     assert "n3" in requests(later.text) and "said by hand" in later.text
 
 
+def test_an_entry_is_known_by_its_first_request_also_below_a_persons_words() -> None:
+    """Both people wrote below the heading, and the request got its reply on one machine."""
+    asked = daily.Request(TEN, "r1 · x → y", "conversations/2026-01-30.jsonl:1", TALKS[0])
+    base = daily.with_request(TITLE, asked, "zh-TW")
+    heading = next(line for line in base.split("\n") if line.startswith("## "))
+    replied = daily.with_reply(base, replace(asked, came="成功"), "zh-TW")
+    mine, yours = (
+        text.replace(heading, f"{heading}\n{remark}") for text, remark in ((replied, "mine"), (base, "yours"))
+    )
+    for one, other, remarks in ((mine, yours, "mine\nyours"), (yours, mine, "yours\nmine")):
+        merged = merge_journal(base, one, other)
+        assert merged.text == replied.replace(heading, f"{heading}\n{remarks}") and not merged.conflicts
+
+
 def test_what_one_person_removed_moved_or_wrote_is_as_they_left_it() -> None:
     entries = [entry(f"n{n}", minute=n) for n in range(4)]
     new = entry("n9", minute=9)

@@ -184,15 +184,19 @@ def _has_requests(entry: str) -> bool:
 
 
 def _entry_name(entry: str) -> Hashable:
-    """What an entry keeps when it grows, and when a person writes below it: its heading and its first request."""
-    heading, first = [*entry.split("\n", 2), ""][:2]
-    return heading, _request_name(first)
+    """What an entry keeps when it grows, and when a person writes into it: its heading and its first request."""
+    return entry.partition("\n")[0], _request_name(_first_of(entry))
 
 
 def _entry_place(entry: str) -> Hashable:
     """What it keeps when a person words its first request anew."""
-    heading, first = [*entry.split("\n", 2), ""][:2]
-    return heading, _request_place(first)
+    return entry.partition("\n")[0], _request_place(_first_of(entry))
+
+
+def _first_of(entry: str) -> str:
+    """The first request of an entry, also below a person's words; where there is none, the line below its heading."""
+    lines = entry.split("\n")[1:]
+    return next(filter(entries.request_in, lines), lines[0] if lines else "")
 
 
 def _request_name(text: str) -> Hashable:
@@ -212,7 +216,7 @@ def _entrys_beginning(one: str, other: str) -> str | None:
     short, long = sorted((one, other), key=len)
     if _holds(long.split("\n"), short.split("\n")):
         return short
-    return "" if entries.request_in(one.split("\n", 2)[1]) else None  # both have the request; it has grown on both
+    return "" if _has_requests(one) else None  # both have the request; it has grown on both
 
 
 def _requests_beginning(one: str, other: str) -> str | None:
