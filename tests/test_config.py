@@ -59,6 +59,11 @@ def test_a_file_that_is_not_toml_is_an_error_that_names_it(tmp_path: Path, text:
         load(tmp_path, text)
 
 
+def test_a_section_pasted_below_the_file_is_told_where_it_belongs(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="upstream.* twice .*: the section stands further up already"):
+        load(tmp_path, '[upstream]\n# base_url = ""\n\n[upstream]\nbase_url = "https://api.openai.com/v1"\n')
+
+
 def test_bytes_that_are_not_text_are_an_error_that_names_the_file(tmp_path: Path) -> None:
     (tmp_path / "vault-memory.toml").write_bytes(b"\xff\xfe")
     with pytest.raises(ConfigError, match="cannot be read"):

@@ -592,7 +592,9 @@ def _parse(text: str, file: Path) -> dict[str, Any]:
     try:
         return reading.toml_table(text)
     except ValueError as error:
-        raise ConfigError(f"{file} is not valid TOML: {error}") from error
+        is_twice = str(error).startswith("Cannot declare")
+        more = ": the section stands further up already, put these lines there" if is_twice else ""
+        raise ConfigError(f"{file} is not valid TOML: {error}{more}") from error
 
 
 def _flatten(table: Mapping[str, Any]) -> dict[str, Any]:

@@ -619,7 +619,7 @@ def find_vault(start: Path | None = None, *, given: str | None = None, environ: 
         return _checked(Path(environ[ENV_VAULT]), ENV_VAULT)
     raise NotAVault(
         f"no vault here: {here} and its parents hold no {layout.SETTINGS_FILE}. Run `vault-memory init DIR` "
-        f"to make one, or name one with --vault or {ENV_VAULT}"
+        f"to make one, or name one with --vault (in Python `open_vault(DIR)`) or {ENV_VAULT}"
     )
 
 

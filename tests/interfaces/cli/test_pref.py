@@ -29,6 +29,9 @@ def test_set_list_unset(cli: Cli) -> None:
     assert {"key": "theme", "value": "dark", "suggested_default": False} in listed
     assert "theme = dark\n" in cli("pref", "list", "--user", "alice")
     assert cli.json("search", "--user", "alice", "Docker")["hits"][0]["source"] == "USER.md"
+    cli("pref", "set", "--user", "alice", "tools", "Vim")
+    assert "tools = Docker, Vim\n" in cli("pref", "list", "--user", "alice"), "a line for each key"
+    cli("pref", "unset", "--user", "alice", "tools", "Vim")
     assert cli("pref", "unset", "--user", "alice", "tools") == "tools -= Docker\n"
     assert "nothing to unset" in cli("pref", "unset", "--user", "alice", "tools", code=1)
     assert "nothing to change" in cli("pref", "set", "--user", "alice", "theme", "dark")

@@ -91,3 +91,9 @@ def test_a_broken_line_stays_and_is_told_and_the_others_are_found(cli: Cli) -> N
     found = cli.json("search", "--user", "alice", "egrets", "--kind", "conversation")["hits"]
     assert found[0]["line_range"][1] == 6 and "two egrets" in found[0]["content"]
     assert "two egrets" in cli("prompt", "--user", "alice", "egrets")
+
+
+def test_a_private_fact_that_is_left_out_has_a_next_step(cli: Cli) -> None:
+    shown = cli("turn", "--user", "alice", "--message", "我有糖尿病，我喜歡暗色主題")
+    assert "redacted: health (1)\n" in shown and "belongs in a note, memory/alice/notes/" in shown
+    assert "belongs in a note" not in cli("turn", "--user", "alice", "--message", "我喜歡暗色主題")

@@ -64,8 +64,8 @@ _MISTAKES_NOTICE = (
     "them.",
 )
 _CLOSING = (
-    "請根據以上資訊，使用繁體中文回應學員的請求。如果學員有偏好設定，請優先遵循。",
-    "请根据以上信息，使用简体中文回应学员的请求。如果学员有偏好设置，请优先遵循。",
+    "請根據以上資訊，使用繁體中文回應使用者的請求。如果使用者有偏好設定，請優先遵循。",
+    "请根据以上信息，使用简体中文回应用户的请求。如果用户有偏好设置，请优先遵循。",
     "Using the above, answer the user's request{}. Where the user has preferences, follow them first.",
 )
 _CJK = lazily(r"[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef\U00020000-\U0003ffff]")

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from vault_memory.core.privacy.addresses import shown_address, without_credentials
     from vault_memory.core.privacy.private import (
         PRIVATE,
+        PRIVATE_CATEGORIES,
         is_private,
         names_a_contact,
         states_a_value,
@@ -33,6 +34,7 @@ __all__ = [
     "Finding",
     "Moved",
     "PRIVATE",
+    "PRIVATE_CATEGORIES",
     "is_private",
     "names_a_contact",
     "places",
@@ -54,6 +56,7 @@ __getattr__ = lazy_exports(
         "Finding": "secrets",
         "Moved": "secrets",
         "PRIVATE": "private",
+        "PRIVATE_CATEGORIES": "private",
         "is_private": "private",
         "names_a_contact": "private",
         "places": "secrets",

@@ -16,12 +16,15 @@ from typing import NamedTuple
 from vault_memory.core.text import Matcher, fold, lazily
 
 PRIVATE = "[private]"
+PRIVATE_CATEGORIES = frozenset(
+    {"health", "religion", "family", "sexuality", "money", "address", "birthday", "phone", "email", "number"}
+)
 
 
 def private_spans(text: str) -> list[tuple[int, int, str]]:
     """(start, end, category) of each sentence that states a private fact; offsets into `text`.
 
-    Categories: health, religion, family, sexuality, money, address, birthday, phone, email, number.
+    The categories are `PRIVATE_CATEGORIES`.
     """
     folded = fold(text)
     return [

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from datetime import datetime
-from itertools import islice
+from itertools import groupby, islice
+from operator import attrgetter
 
 import click
 
@@ -39,8 +40,8 @@ def list_(context: Context, user_id: str, as_json: bool) -> None:
     if as_json:
         print_json([{"key": p.key, "value": p.value, "suggested_default": p.strong} for p in found])
         return
-    for p in found:
-        echo(f"{p.key} = {p.value}{' (strong)' if p.strong else ''}")
+    for key, values in groupby(found, key=attrgetter("key")):
+        echo(f"{key} = {', '.join(p.value + (' (strong)' if p.strong else '') for p in values)}")
     if waiting := profiles.list_suggestions(vault, user_id):
         echo(f"{plural(len(waiting), 'suggestion')} more: `vault-memory pref suggestions --user {user_id}`", err=True)
 

@@ -12,6 +12,7 @@ from typing import Any
 import click
 
 from vault_memory.core import reading
+from vault_memory.core.privacy import PRIVATE_CATEGORIES
 from vault_memory.errors import UsageError
 from vault_memory.interfaces.cli import Context, echo, pass_context, plural, print_json
 from vault_memory.services.turns import (
@@ -146,6 +147,8 @@ def _show(recorded: Recorded) -> None:
         echo(f"  learned nothing: {recorded.reason}")
     for category, count in recorded.redactions.items():
         echo(f"  redacted: {category} ({count})")
+    if not PRIVATE_CATEGORIES.isdisjoint(recorded.redactions):
+        echo(f"  private facts are not learned; one to be kept belongs in a note, memory/{recorded.user_id}/notes/…")
     if recorded.paused:
         echo(f"not committed yet: {recorded.paused}", err=True)
     for reason in recorded.degraded:
@@ -155,7 +158,8 @@ def _show(recorded: Recorded) -> None:
 def _replay(vault: Vault, file: Path, user_id: str | None, *, record: bool) -> None:
     turns = list(_turns(vault, file, user_id))
     recorded = record_turns(vault, ({**fields, "record": record} for fields in turns))
-    with click.progressbar(recorded, length=len(turns), label="turns", file=sys.stderr) as bar:
+    is_quiet = not sys.stderr.isatty()
+    with click.progressbar(recorded, length=len(turns), label="turns", file=sys.stderr, hidden=is_quiet) as bar:
         learned, remembered, degraded = 0, 0, dict.fromkeys(vault.config.waits())
         for each in bar:
             learned += len(each.changes)
