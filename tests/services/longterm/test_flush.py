@@ -165,6 +165,20 @@ def test_what_a_later_record_does_not_give_stays(opened: Opened, server: Postgre
     assert server.sql("SELECT thought FROM thoughts") == [(REFLECTION,)]
 
 
+def test_texts_of_a_turn_in_pieces_are_both_in_one(opened: Opened, server: PostgresServer) -> None:
+    """Of two calls, each delivered again after the other."""
+    server.sql("ALTER TABLE talks ADD both_texts text")
+    columns = {name: COLUMNS[name] for name in ("conversation_id", "user_id", "created_at")}
+    vault = opened(server.url, VAULT_MEMORY_LONGTERM_COLUMNS_MAP=json.dumps(columns | {"text_cache": "both_texts"}))
+    question = {"user_message": "which database?"}
+    answer = {"assistant_message": "PostgreSQL, as it is there"}
+    for number, order in enumerate(([question, answer], [answer, question]) * 2):
+        name = {"conversation_id": f"c{number}", "user_id": "bob", "created_at": "2026-01-30T09:00:00+08:00"}
+        for piece in (*order, *order):
+            vault_memory.persist_long_term(vault, [{**name, **piece}])
+    assert server.sql("SELECT DISTINCT both_texts FROM talks") == [("which database?\n\nPostgreSQL, as it is there",)]
+
+
 @pytest.mark.parametrize("order", [(0, 1, 2), (2, 1, 0), (1, 2, 0)])
 def test_tokens_of_a_turn_in_pieces_are_those_of_the_whole(
     opened: Opened, server: PostgresServer, order: tuple[int, ...]
@@ -190,6 +204,9 @@ def test_rows_of_a_former_id_that_somebody_has_now_are_refused(opened: Opened, s
     with pytest.raises(EndpointError, match="a row of another user"):
         vault_memory.persist_long_term(vault, [{**name, "user_message": "x"}])
     assert ("c1", "the other one's") in told(server)
+    rename_user(vault, "alice", "carol")  # nobody is alice now, but two have been
+    with pytest.raises(EndpointError, match="a row of another user"):
+        vault_memory.persist_long_term(vault, [{**name, "user_message": "x"}])
 
 
 def test_what_nobody_sends_is_told(opened: Opened) -> None:
