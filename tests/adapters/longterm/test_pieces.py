@@ -4,9 +4,11 @@ and has every piece."""
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Sequence
 from typing import Any
 
+import psycopg
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -17,6 +19,7 @@ from vault_memory.adapters.longterm import PostgresStore
 from vault_memory.adapters.tokenizer import pack_token_record
 from vault_memory.core.longterm import NEEDED, Row, rows_of, targets
 
+AT = "2026-01-30T09:12:00.25+08:00"
 PIECES: tuple[dict[str, Any], ...] = (
     {"user_message": "你好 🌊"},
     {"assistant_message": "a long answer\n\nof two parts"},
@@ -37,7 +40,7 @@ def rows(table: str, fields: Sequence[str], pieces: Sequence[dict[str, Any]], na
     (target,) = targets({"conversations": table}, {field: COLUMNS[field] for field in (*NEEDED, *fields)})
     made = []
     for piece in pieces:
-        said = {"conversation_id": name, "user_id": user, "created_at": "2026-01-30T09:12:00.25+08:00", **piece}
+        said = {"conversation_id": name, "user_id": user, "created_at": AT, **piece}
         tokens = pack_token_record(
             *(said.get(part) for part in ("user_message", "assistant_message", "reflection")), "utf-8"
         )
@@ -84,7 +87,7 @@ def test_two_machines_leave_the_same_row_whatever_the_order(
 def test_pieces_that_come_at_once_are_all_there(server: PostgresServer) -> None:
     table, fields = make_table(server), ("text_cache", "token_data")
     gate = threading.Barrier(len(PIECES))
-    names = [f"at once {number}" for number in range(20)]
+    names = [f"at once {number}" for number in range(100)]
     refused: list[dict[int, str]] = []
 
     def send(piece: dict[str, Any]) -> None:
@@ -101,6 +104,24 @@ def test_pieces_that_come_at_once_are_all_there(server: PostgresServer) -> None:
     assert refused == [{}] * len(PIECES)
     found = server.sql(f"SELECT DISTINCT text_cache, token_data->>'user' <> '[]' FROM \"{table}\"")
     assert found == [("你好 🌊\n\na long answer\n\nof two parts", True)]
+
+
+def test_two_batches_do_not_wait_for_each_other(server: PostgresServer) -> None:
+    """Whatever the order they are given in, rows are written in one order: another writer has the first of them."""
+    table, fields = make_table(server), ("text_cache",)
+    given = [row for name in ("b", "a") for row in rows(table, fields, PIECES[:1], name, "alice")]
+    told: list[dict[int, str]] = []
+    writer = threading.Thread(target=lambda: told.append(put(server.url, table, given, fields)))
+    insert = f"INSERT INTO \"{table}\" (conversation_id, user_id, created_at) VALUES (%s, 'alice', '{AT}')"
+    with psycopg.connect(server.url) as other:
+        other.execute(insert, ("a",))
+        writer.start()
+        until = time.monotonic() + 10
+        while server.sql("SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'") == [(0,)]:
+            assert time.monotonic() < until
+        other.execute(insert, ("b",))
+    writer.join()
+    assert told == [{}] and server.sql(f'SELECT text_cache FROM "{table}"') == [("你好 🌊",)] * 2
 
 
 @pytest.mark.parametrize("key", ["UNIQUE (conversation_id, created_at)", ""])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 
 from vault_memory.adapters.tokenizer import pack_token_record
 from vault_memory.core.longterm import FIELDS, NEEDED, merged, rows_of, targets
+from vault_memory.core.longterm.merging import text_of_both
 
 REFLECTION = {"summary": "went well", "causes": ["tests first"]}
 NAME = {"conversation_id": "c1", "user_id": "alice", "created_at": "2026-01-30T09:12:00+08:00"}
@@ -109,3 +111,12 @@ def test_the_reflection_of_a_cut_answer_takes_no_place() -> None:
             assert json.loads(end["reflection"] or "") == later
         end = row([whole, {"reflection": REFLECTION}], ["reflection", *chosen], ["utf-8"])
         assert json.loads(end["reflection"] or "") == REFLECTION, "what is told later of the same answer"
+
+
+def test_a_long_text_of_many_paragraphs_takes_no_time() -> None:
+    answer = "a paragraph of an answer\n\n" * 40_000
+    there = text_of_both(None, "q", answer[:-100])
+    began = time.process_time()
+    assert text_of_both(there, None, answer) == f"q\n\n{answer}"
+    assert text_of_both(there, None, "another") == f"{there}\n\nanother"
+    assert time.process_time() - began < 2

@@ -147,6 +147,8 @@ class PostgresStore:
 
     def _write_together(self, table: Table, rows: Sequence[Row], renamed: Sequence[tuple[str, str]]) -> str:
         """Write rows in one transaction; why that was refused, which is a fault of one of them, else ""."""
+        key = [[*table.target.columns].index(field) for field in KEY]
+        rows = sorted(rows, key=lambda row: [row.values[at] or "" for at in key])  # no two writers wait for each other
         try:
             with self._asking() as connection:
                 if not table.is_keyed:  # two that insert what they do not find would both insert it

@@ -72,7 +72,8 @@ def held(table: Table) -> sql.Composed:
     return sql.SQL(
         "SELECT given.place::int, kept.{user} = given.{user}::{kind} OR "
         "(kept.{user}::text, given.{user}::{kind}::text) IN (SELECT * FROM unnest({texts}, {texts})), {all} "
-        "FROM unnest({texts}, {lists}) AS given (place, {names}) JOIN {table} AS kept ON {same} FOR UPDATE OF kept"
+        "FROM unnest({texts}, {lists}) AS given (place, {names}) JOIN {table} AS kept ON {same} "
+        "ORDER BY given.place::int FOR UPDATE OF kept"
     ).format(
         user=user,
         kind=kind,

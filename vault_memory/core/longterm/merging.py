@@ -4,7 +4,7 @@ that the row ends the same whatever came first, and however often."""
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from vault_memory.core import reading
@@ -12,6 +12,8 @@ from vault_memory.core.longterm.mapping import KEY, Target
 from vault_memory.core.longterm.rows import BETWEEN, Row, storable
 
 _PARTS = ("user", "assistant", "reflection")
+_GLANCE_CHARS = 64
+"""So many tell most paragraphs apart, without a copy of all that follows."""
 
 
 def merged(
@@ -28,7 +30,7 @@ def merged(
     if "text_cache" in now:
         now["text_cache"] = text_of_both(old["text_cache"], question, answer)
     kept, came = (_tokens(values.get("token_data")) for values in (old, new))
-    if kept and came["encoding"] != kept["encoding"]:
+    if kept and came.get("encoding") != kept["encoding"]:
         came = dict(tokens_in(kept["encoding"]))
     both = {part: _longer(kept.get(part), came.get(part)) for part in ("user", "assistant")}
     if not answer:
@@ -72,12 +74,22 @@ def text_of_both(there: str | None, question: str | None, answer: str | None) ->
 
 def _with_answer(there: str, answer: str) -> str:
     """A text with an answer, which may be in it from any paragraph on, and may be longer or shorter there."""
-    starts = [0, *(at + len(BETWEEN) for at in range(len(there)) if there.startswith(BETWEEN, at))]
-    parts = [there[at:] for at in starts if there[at:]]
-    if any(part.startswith(answer) for part in parts):
+    starts = [*_paragraphs(there)]
+    if any(there.startswith(answer, at) for at in starts):
         return there
-    begun = next((part for part in parts if answer.startswith(part)), None)
-    return there + BETWEEN + answer if begun is None else there[: -len(begun)] + answer
+    for at in starts:
+        if answer.startswith(there[at : at + _GLANCE_CHARS]) and answer.startswith(there[at:]):
+            return there[:at] + answer
+    return there + BETWEEN + answer
+
+
+def _paragraphs(text: str) -> Iterator[int]:
+    """Where the paragraphs of a text begin."""
+    yield 0
+    at = text.find(BETWEEN)
+    while 0 <= at < len(text) - len(BETWEEN):
+        yield at + len(BETWEEN)
+        at = text.find(BETWEEN, at + 1)
 
 
 def _longer(there: Any, came: Any) -> Any:
