@@ -65,6 +65,20 @@ def decoded(text: str | None) -> dict[str, Any] | None:
     return value if isinstance(value, dict) else None
 
 
+def is_ours(key: str, text: str) -> bool:
+    """Whether a value of a key of the store, or a value of its list, has the form that we write there."""
+    value = decoded(text)
+    if value is None:
+        return False
+    if key.startswith("conv:"):
+        return "user_msg" in value and isinstance(value.get("ts"), (int, float))
+    if key.startswith("conversation:"):
+        return {"user", "assistant"} <= value.keys()
+    if key == PENDING_KEY:
+        return "conversation_id" in value
+    return all(isinstance(each, dict) for each in value.values())  # contexts by session
+
+
 def later(old: str | None, new: Mapping[str, Any]) -> str:
     """Of two last turns of a conversation the later one: turns may be delivered in any order."""
     ts = (decoded(old) or {}).get("ts")

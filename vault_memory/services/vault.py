@@ -206,10 +206,10 @@ class Vault:
     def short_term(self) -> ShortTermStore:
         """The short-term store: in Redis, at REDIS_URL or else where the settings say, and embedded."""
         from vault_memory.adapters.shortterm import EmbeddedStore, MirroredStore, RedisStore
-        from vault_memory.core.recent import later_value
+        from vault_memory.core.recent import is_ours, later_value
 
         local = EmbeddedStore(self.root, lambda: self.now().timestamp())
-        return MirroredStore(RedisStore(self.redis_url), local, later_value) if self.redis_url else local
+        return MirroredStore(RedisStore(self.redis_url, is_ours), local, later_value) if self.redis_url else local
 
     @property
     def redis_url(self) -> str:

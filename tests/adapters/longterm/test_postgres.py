@@ -90,7 +90,7 @@ def test_a_shorter_reply_replaces_nothing(server: PostgresServer, left_out: tupl
         )
         for answer, reflection, summary in given:
             said = turn(assistant_message=answer, reflection=reflection)
-            rows = rows_of(said, {"assistant": [*answer.encode()]}, [target])
+            rows = rows_of(said, {"assistant": [*answer.encode()], "encoding": "utf-8"}, [target])
             assert store.write(store.look(target), rows) == {}
             (kept,) = server.sql(f"SELECT token_data->'assistant', reflection->>'summary' FROM \"{table}\"")
             assert kept == ([*b"hello, all"], summary)

@@ -47,8 +47,11 @@ def test_from_the_settings_to_the_rows(cli: Cli, server: PostgresServer) -> None
     assert server.sql("SELECT who, assistant_mes FROM chat_log ORDER BY at") == [("alice", "x"), ("alice", "好的")]
     assert cli.json("longterm", "flush", "--since", "2026-01-01") == {"sent": 2, "refused": 0, "waiting": 0}
     assert server.sql("SELECT count(*) FROM chat_log") == [(2,)]
+    cli("turn", "--user", "alice", "--message", "who answers?")
+    told = cli("longterm", "status")
+    assert "waiting: 1 turn" in told and "1 without an answer yet: sent when it comes, at the latest 20" in told
     state = cli.json("longterm", "status")
-    assert (state["is_enabled"], state["counts"]["waiting"], state["last_sent"]) == (True, 0, 2)
+    assert (state["is_enabled"], state["counts"]["waiting"], state["last_sent"]) == (True, 1, 2)
     server.sql("ALTER TABLE chat_log ADD CHECK (who <> 'eve'), DROP CONSTRAINT chat_log_chat_at_key")
     cli("turn", "--user", "eve", "--message", "hello", "--reply", "hi")
     assert "1 refused" in cli("longterm", "flush", code=1)

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -148,10 +148,15 @@ def test_a_turn_without_an_answer_is_sent_too(opened: Opened, server: PostgresSe
     begun = record_turn(vault, "bob", "question", None, conversation_id="c3")
     record_turn(vault, "bob", "nobody answers", None, conversation_id="c4")
     assert flush_long_term(vault) == Flushed(1, 0, 2)
+    counts = long_term_state(vault).counts
+    left = datetime.fromisoformat(counts.begun_until) - vault.now()
+    assert (counts.waiting, counts.begun) == (2, 2) and timedelta(minutes=50) < left <= timedelta(hours=1)
     add_reply(vault, "bob", begun.source, "answer", 0)
+    assert long_term_state(vault).counts.begun == 1
     assert flush_long_term(vault) == Flushed(1, 0, 1)
     later = open_vault(vault.root, environ=vault.environ, now=lambda: vault.now() + timedelta(hours=2))
-    assert flush_long_term(later) == Flushed(1, 0, 0)
+    assert (long_term_state(later).counts.waiting, long_term_state(later).counts.begun) == (1, 0)
+    assert flush_long_term(later) == Flushed(1, 0, 0) and long_term_state(later).counts.begun_until == ""
     rows = [("c1", "hello", None), ("c2", "only I spoke", None), ("c3", "question", "answer")]
     assert told(server, "chat, asked, assistant_mes") == [*rows, ("c4", "nobody answers", None)]
 
@@ -163,6 +168,34 @@ def test_what_a_later_record_does_not_give_stays(opened: Opened, server: Postgre
     vault_memory.persist_long_term(vault, [{**name, "assistant_message": "hi"}])
     assert told(server, "asked, assistant_mes, thought") == [("hello", "hi", REFLECTION)]
     assert server.sql("SELECT thought FROM thoughts") == [(REFLECTION,)]
+
+
+def test_a_reflection_that_comes_late_is_told_where_to_go(opened: Opened, server: PostgresServer) -> None:
+    """The record of a turn stays as it is, and the table has what is in the record."""
+    vault = opened(server.url)
+    at = vault.now().isoformat()
+    for reflection in (None, REFLECTION):
+        done = record_turn(vault, "bob", "q", "a", conversation_id="c1", created_at=at, reflection=reflection)
+        flush_long_term(vault)
+        is_told = any("without this reflection" in each and "`persist_long_term`" in each for each in done.degraded)
+        assert is_told == bool(reflection) and told(server, "thought") == [(None,)]
+    late = {"conversation_id": "c1", "user_id": "bob", "created_at": at, "reflection": REFLECTION}
+    assert vault_memory.persist_long_term(vault, [late]) == 1
+    assert told(server, "asked, assistant_mes, thought") == [("q", "a", REFLECTION)]
+
+
+def test_texts_of_a_turn_in_pieces_are_both_in_one(opened: Opened, server: PostgresServer) -> None:
+    """Of two calls, each delivered again after the other."""
+    server.sql("ALTER TABLE talks ADD both_texts text")
+    columns = {name: COLUMNS[name] for name in ("conversation_id", "user_id", "created_at")}
+    vault = opened(server.url, VAULT_MEMORY_LONGTERM_COLUMNS_MAP=json.dumps(columns | {"text_cache": "both_texts"}))
+    question = {"user_message": "which database?"}
+    answer = {"assistant_message": "PostgreSQL, as it is there"}
+    for number, order in enumerate(([question, answer], [answer, question]) * 2):
+        name = {"conversation_id": f"c{number}", "user_id": "bob", "created_at": "2026-01-30T09:00:00+08:00"}
+        for piece in (*order, *order):
+            vault_memory.persist_long_term(vault, [{**name, **piece}])
+    assert server.sql("SELECT DISTINCT both_texts FROM talks") == [("which database?\n\nPostgreSQL, as it is there",)]
 
 
 @pytest.mark.parametrize("order", [(0, 1, 2), (2, 1, 0), (1, 2, 0)])
@@ -190,6 +223,9 @@ def test_rows_of_a_former_id_that_somebody_has_now_are_refused(opened: Opened, s
     with pytest.raises(EndpointError, match="a row of another user"):
         vault_memory.persist_long_term(vault, [{**name, "user_message": "x"}])
     assert ("c1", "the other one's") in told(server)
+    rename_user(vault, "alice", "carol")  # nobody is alice now, but two have been
+    with pytest.raises(EndpointError, match="a row of another user"):
+        vault_memory.persist_long_term(vault, [{**name, "user_message": "x"}])
 
 
 def test_what_nobody_sends_is_told(opened: Opened) -> None:

@@ -263,6 +263,34 @@ def test_a_taken_key_of_a_conversation_or_a_session(with_redis: Vault, server: R
     assert "two" in str(server.client.get("conv:c1:latest")) and "quiz" in str(server.client.get("session:s456"))
 
 
+def test_a_value_of_another_program_is_not_overwritten(with_redis: Vault, server: RedisServer) -> None:
+    """Of our kind, and yet not ours: it is told, the embedded store serves, and what was missed is made up for."""
+    theirs = json.dumps({"user": {"name": "theirs"}, "ts": "noon"})
+    server.client.set("conv:c1:latest", theirs)
+    server.client.set("session:s456", "[]")
+    server.client.rpush("pending:list", "a job", "another job")
+    server.client.rpush("conversation:alice", '{"role": "user"}')
+    keys = ("conv:c1:latest", "session:s456", "pending:list", "conversation:alice")
+
+    def held() -> list[object]:
+        return [*map(server.client.get, keys[:2]), *(server.client.lrange(key, 0, -1) for key in keys[2:])]
+
+    before = held()
+    record_turn(with_redis, "alice", "one", "1", conversation_id="c1")
+    recorded = record_turn(with_redis, "alice", "two", "2", conversation_id="c1")
+    for key in ("conv:c1:latest", "pending:list", "conversation:alice"):
+        assert any(f"{key!r} of Redis" in line and "another program" in line for line in recorded.degraded)
+    assert (vault_memory.load_recent_context(with_redis, "c1") or {})["user_msg"] == "two"
+    assert update_session(with_redis, "", "s456", intent="quiz").recent_intents == ("quiz",)
+    assert any("another program uses it" in line for line in status(with_redis).degraded)
+    assert held() == before and {server.client.ttl(key) for key in keys} == {-1}
+    server.client.delete(*keys)
+    assert status(with_redis).degraded == ()
+    assert [json.loads(each)["user"] for each in server.client.lrange("conversation:alice", 0, -1)] == ["one", "two"]
+    assert server.client.llen("pending:list") == 2 and "two" in str(server.client.get("conv:c1:latest"))
+    assert "quiz" in str(server.client.get("session:s456"))
+
+
 def test_a_whole_turn_without_an_answer_is_kept(with_redis: Vault, server: RedisServer) -> None:
     """D3: every text of a turn may be None."""
     vault_memory.store_conversation(with_redis, "c1", "alice", "only I spoke", None, {"summary": "s", "causes": []})

@@ -7,8 +7,10 @@ records as well, from which the outbox can be filled anew.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -48,12 +50,15 @@ class Waiting:
 @dataclass(frozen=True)
 class WaitingCounts:
     """How many turns wait; the time of the oldest ("": none waits), in UTC; how many of them the database has refused;
-    and why, with how many for each of the most frequent reasons."""
+    and why, with how many for each of the most frequent reasons; how many have only begun, and are not sent yet as
+    their answer may come, and when the last of these is sent without it ("": there is none), in UTC."""
 
     waiting: int = 0
     oldest: str = ""
     refused: int = 0
     reasons: tuple[tuple[str, int], ...] = ()
+    begun: int = 0
+    begun_until: str = ""
 
 
 class Outbox:
@@ -136,17 +141,22 @@ class Outbox:
         self._db.purge()
         return len(found)
 
-    def counts(self) -> WaitingCounts:
-        """What waits; nothing is made where there is no outbox."""
+    def counts(self, now: float = math.inf) -> WaitingCounts:
+        """What waits, and what of that has only begun at that time (Unix seconds). Nothing is made where there is no
+        outbox."""
         if not self._db.path.exists():
             return WaitingCounts()
         with self._db.open() as db:
             count: Any = db.execute("SELECT count(*), min(created_at), sum(reason <> '') FROM waiting").fetchone()
+            begun: Any = db.execute(
+                "SELECT count(*), max(tried) FROM waiting WHERE tried > ? AND reason = ''", (now,)
+            ).fetchone()
             reasons: list[Any] = db.execute(
                 "SELECT reason, count(*) FROM waiting WHERE reason <> '' GROUP BY reason ORDER BY 2 DESC LIMIT ?",
                 (_MAX_REASONS,),
             ).fetchall()
-        return WaitingCounts(count[0], count[1] or "", count[2] or 0, tuple(reasons))
+        until = datetime.fromtimestamp(begun[1], UTC).isoformat(timespec="seconds") if begun[0] else ""
+        return WaitingCounts(count[0], count[1] or "", count[2] or 0, tuple(reasons), begun[0], until)
 
     def close(self) -> None:
         """Close the database; a later call opens it again."""

@@ -10,11 +10,13 @@ import socket
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from vault_memory.adapters.longterm.table import Table
-from vault_memory.core.longterm import KEY, Row, Target, parts
+from vault_memory.adapters.tokenizer import pack_token_record
+from vault_memory.core.longterm import KEY, NEEDED, Row, Target, merged, parts
 from vault_memory.errors import ConfigError, EndpointError, EndpointSlow
 
 if TYPE_CHECKING:
@@ -108,14 +110,15 @@ class PostgresStore:
         return Table(
             target,
             tuple(columns[column][1] for column in target.columns.values()),
+            tuple(columns[column][3] for column in key),
             is_keyed,
             tuple(_problems(target, columns, rights)),
         )
 
     def write(self, table: Table, rows: Sequence[Row], renamed: Sequence[tuple[str, str]] = ()) -> dict[int, str]:
-        """Write rows, which are committed when this returns: one that is there is replaced, unless its answer is
-        longer; without a unique key, what is not there is inserted. `renamed` are former ids of users with those of
-        now. Returns which of the rows, by index, the database refused, and why; the others are in."""
+        """Write rows, which are committed when this returns: into one that is there it is `merged`; without a unique
+        key, what is not there is inserted, and the others stay. `renamed` are former ids of users with those of now.
+        Returns which of the rows, by index, the database refused, and why; the others are in."""
         if not rows:
             return {}
         key = [[*table.target.columns].index(field) for field in KEY]
@@ -144,21 +147,41 @@ class PostgresStore:
 
     def _write_together(self, table: Table, rows: Sequence[Row], renamed: Sequence[tuple[str, str]]) -> str:
         """Write rows in one transaction; why that was refused, which is a fault of one of them, else ""."""
-        values = [row.values for row in rows]
+        key = [[*table.target.columns].index(field) for field in KEY]
+        rows = sorted(rows, key=lambda row: [row.values[at] or "" for at in key])  # no two writers wait for each other
         try:
             with self._asking() as connection:
                 if not table.is_keyed:  # two that insert what they do not find would both insert it
                     connection.execute(self._sql.LOCK, (table.target.table,))
-                statement = self._sql.upsert(table) if table.is_keyed else self._sql.insert(table)
-                given = [list(column) for column in zip(*values, strict=True)]
-                if table.is_keyed:
-                    given += [[old for old, _ in renamed], [now for _, now in renamed]]
-                cursor = connection.execute(statement, given)
-                if table.is_keyed and cursor.rowcount < len(rows):
-                    return "a row of another user has this conversation_id and created_at"
+                done = connection.execute(self._sql.insert(table), _lists([row.values for row in rows])).rowcount
+                if table.is_keyed and done < len(rows):
+                    self._merge(connection, table, rows, renamed)
             return ""
         except _RowRefused as refused:
             return str(refused)
+
+    def _merge(
+        self, connection: psycopg.Connection, table: Table, rows: Sequence[Row], renamed: Sequence[tuple[str, str]]
+    ) -> None:
+        """Merge rows into those that are there. Raises `_RowRefused` for a row of another user."""
+        fields = [*table.target.columns]
+        key = [fields.index(field) for field in KEY]
+        needed = [[row.values[fields.index(field)] for row in rows] for field in NEEDED]
+        places = [str(place) for place in range(len(rows))]
+        former = [[old for old, _ in renamed], [now for _, now in renamed]]
+        there: list[Any] = connection.execute(self._sql.held(table), [*former, places, *needed]).fetchall()
+        if not all(is_same for _, is_same, *_ in there):
+            raise _RowRefused("a row of another user has this conversation_id and created_at")
+        if len(there) < len(rows):
+            raise _RowRefused("a row of this conversation_id and created_at may not be seen, or has just gone")
+        now: dict[tuple[str | None, ...], tuple[str | None, ...]] = {}
+        was: dict[tuple[str | None, ...], tuple[str | None, ...]] = {}
+        for place, _, *found in there:  # two names may be one for the database
+            name = tuple(found[at] for at in key)
+            kept = was.setdefault(name, tuple(found))
+            now[name] = merged(table.target, now.get(name, kept), rows[place], partial(_tokens_in, rows[place]))
+        if changed := [values for name, values in now.items() if values != was[name]]:
+            connection.execute(self._sql.update(table), _lists(changed))
 
     @contextmanager
     def _asking(self) -> Iterator[psycopg.Connection]:
@@ -240,9 +263,26 @@ class _Watch:
             line.shutdown(socket.SHUT_RDWR)
 
 
+def _lists(rows: Sequence[tuple[str | None, ...]]) -> list[list[str | None]]:
+    """Rows as a list for each column."""
+    return [list(column) for column in zip(*rows, strict=True)]
+
+
+def _tokens_in(row: Row, encoding: str) -> dict[str, Any]:
+    """The tokens of a row by another encoding: that of the row which is there. Raises `_RowRefused` where it cannot be
+    had."""
+    tokens = pack_token_record(*row.said, encoding)
+    if tokens["encoding"] != encoding:
+        raise _RowRefused(
+            f"the tokens there are made by the encoding {encoding!r}, which is not here: pip install "
+            "'vault-memory[tokens]', with the network"
+        )
+    return tokens
+
+
 def _problems(target: Target, columns: dict[str, Any], rights: tuple[bool, ...]) -> Iterator[str]:
     mapped = {*target.columns.values()}
-    for name, _, is_needed in columns.values():
+    for name, _, is_needed, _ in columns.values():
         if is_needed and name not in mapped:
             yield f"refuses rows without {name!r}, and no field is mapped to it: map one, or give it a default"
     lacking = [name for name, is_given in zip(("SELECT", "INSERT", "UPDATE"), rights[:3], strict=True) if not is_given]

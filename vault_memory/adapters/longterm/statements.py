@@ -9,13 +9,14 @@ from psycopg import sql
 from psycopg.adapt import PyFormat
 
 from vault_memory.adapters.longterm.table import Table
-from vault_memory.core.longterm import KEY, parts
+from vault_memory.core.longterm import KEY, NEEDED, parts
 
 COLUMNS = """
-SELECT attname, format_type(atttypid, -1), attnotnull AND NOT atthasdef AND attidentity = '' AND attgenerated = ''
+SELECT attname, format_type(atttypid, -1), attnotnull AND NOT atthasdef AND attidentity = '' AND attgenerated = '',
+       format_type(atttypid, atttypmod)
 FROM pg_attribute WHERE attrelid = to_regclass(%s) AND attnum > 0 AND NOT attisdropped
 """
-"""(name, type without its limit, whether a row must have it) of each column."""
+"""(name, type without its limit, whether a row must have it, type) of each column."""
 UNIQUE_KEY = """
 SELECT 1 FROM pg_index
 WHERE indrelid = to_regclass(%(table)s) AND indisunique AND indisvalid AND indimmediate
@@ -34,29 +35,6 @@ LOCK = "SELECT pg_advisory_xact_lock(hashtextextended('vault-memory ' || %s, 0))
 
 PAGE = 500
 """So many rows are read at a time."""
-_MEASURES = {"conversations": ("assistant_message", "text_cache", "token_data"), "memories": ()}
-"""The fields that tell how long an answer is: the first that is mapped. A reflection may become shorter."""
-_CHANGED = "{0} = coalesce(EXCLUDED.{0}, kept.{0})"
-_UNLESS_SHORTER = (
-    "{0} = CASE WHEN {new} < {old} THEN coalesce(kept.{0}, EXCLUDED.{0}) ELSE coalesce(EXCLUDED.{0}, kept.{0}) END"
-)
-"""A change of a column. No condition of the row: then it would count as refused."""
-_LENGTH = "length({0}.{1}::text)"
-_LENGTH_OF_TOKENS = "jsonb_array_length(coalesce({0}.{1}::jsonb->'assistant', '[]'))"
-_TOKENS_OF_BOTH = """{0} = CASE
-  WHEN kept.{0} IS NULL THEN EXCLUDED.{0}
-  WHEN kept.{0}::jsonb->'encoding' IS DISTINCT FROM EXCLUDED.{0}::jsonb->'encoding' THEN
-    CASE WHEN {new} < {old} THEN kept.{0} ELSE EXCLUDED.{0} END
-  ELSE (EXCLUDED.{0}::jsonb || coalesce((
-    SELECT jsonb_object_agg(part, CASE
-      WHEN jsonb_array_length(new) = 0 OR (part <> 'reflection' AND jsonb_array_length(new) < jsonb_array_length(old))
-      THEN old ELSE new END)
-    FROM unnest(ARRAY['user', 'assistant', 'reflection']) AS part,
-      LATERAL (SELECT coalesce(kept.{0}::jsonb->part, '[]') AS old, coalesce(EXCLUDED.{0}::jsonb->part, '[]') AS new)
-        AS parts
-    WHERE jsonb_exists(kept.{0}::jsonb, part) OR jsonb_exists(EXCLUDED.{0}::jsonb, part)), '{{}}'))::{kind}
-END"""
-"""Of the tokens each part by itself: the longer text's, of reflections the later. Two encodings are not mixed."""
 
 
 def limits(timeout_s: float) -> sql.Composed:
@@ -65,62 +43,70 @@ def limits(timeout_s: float) -> sql.Composed:
     return sql.SQL("SET LOCAL statement_timeout = {}").format(ms)
 
 
-def upsert(table: Table) -> sql.Composed:
-    """Insert rows, given as a list of texts for each column, and two lists of former ids of users and those of now; of
-    one that is there, and the same user's, replace the other columns, unless the answer there is longer. What is not
-    given stays."""
-    columns = table.target.columns
-    typed = zip(columns.items(), table.types, strict=True)
-    changing = [(field, _name(column), sql.SQL(kind)) for (field, column), kind in typed if field not in KEY]
-    measures = [field for field in _MEASURES[table.target.logical] if field in columns]
-    measured = _lengths(columns[measures[0]], measures[0] == "token_data") if measures else {}
-    change = _UNLESS_SHORTER if measures else _CHANGED
-    return sql.SQL(
-        "INSERT INTO {table} AS kept ({columns}) SELECT {typed} FROM {given} ON CONFLICT ({key}) DO UPDATE "
-        "SET {changes} WHERE kept.{user} = EXCLUDED.{user} OR "
-        "(kept.{user}::text, EXCLUDED.{user}::text) IN (SELECT * FROM unnest({texts}, {texts}))"
-    ).format(
-        **_parts(table),
-        key=_joined(", ", [_name(columns[field]) for field in KEY]),
-        changes=_joined(
-            ", ",
-            [
-                sql.SQL(_TOKENS_OF_BOTH).format(column, kind=kind, **(measured or _lengths(columns[field], True)))
-                if field == "token_data"
-                else sql.SQL(change).format(column, **measured)
-                for field, column, kind in changing
-            ],
-        ),
-        user=_name(columns["user_id"]),
-        texts=_texts(),
+def insert(table: Table) -> sql.Composed:
+    """Insert those of rows, given as a list of texts for each column, that are not there."""
+    form = "INSERT INTO {table} ({columns}) SELECT {typed} FROM {given} "
+    if table.is_keyed:
+        form += "ON CONFLICT ({key}) DO NOTHING"
+    else:
+        form += "WHERE NOT EXISTS (SELECT 1 FROM {table} AS kept WHERE {same})"
+    names = [_name(column) for column in table.target.columns.values()]
+    typed = zip(names, table.types, strict=True)
+    return sql.SQL(form).format(
+        table=_name(*parts(table.target.table)),
+        columns=_joined(", ", names),
+        typed=_joined(", ", [sql.SQL("given.{0}::{1}").format(name, sql.SQL(kind)) for name, kind in typed]),
+        given=_given(names),
+        key=_joined(", ", _key(table)),
+        same=_same_key(table),
     )
 
 
-def _lengths(column: str, of_tokens: bool) -> dict[str, sql.Composed]:
-    """How long an answer is, in the new row and in the old one."""
-    form = sql.SQL(_LENGTH_OF_TOKENS if of_tokens else _LENGTH)
-    return {which: form.format(sql.SQL(row), _name(column)) for which, row in (("new", "EXCLUDED"), ("old", "kept"))}
-
-
-def insert(table: Table) -> sql.Composed:
-    """Insert those of such rows that are not there."""
-    typed = zip(table.target.columns.items(), table.types, strict=True)
-    same = [
-        sql.SQL("kept.{0} = given.{0}::{1}").format(_name(column), sql.SQL(kind))
-        for (field, column), kind in typed
-        if field in KEY
-    ]
+def held(table: Table) -> sql.Composed:
+    """Rows that are there, held until the transaction ends: the place of each in what is given, whether it is of the
+    same user, and its columns as texts. Given are two lists of former ids of users and those of now, then the places,
+    and a list of texts for each of `NEEDED`."""
+    names = [_name(table.target.columns[field]) for field in NEEDED]
+    user = _name(table.target.columns["user_id"])
+    kind = sql.SQL(table.types[[*table.target.columns].index("user_id")])
     return sql.SQL(
-        "INSERT INTO {table} ({columns}) SELECT {typed} FROM {given} "
-        "WHERE NOT EXISTS (SELECT 1 FROM {table} AS kept WHERE {same})"
-    ).format(**_parts(table), same=_joined(" AND ", same))
+        "SELECT given.place::int, kept.{user} = given.{user}::{kind} OR "
+        "(kept.{user}::text, given.{user}::{kind}::text) IN (SELECT * FROM unnest({texts}, {texts})), {all} "
+        "FROM unnest({texts}, {lists}) AS given (place, {names}) JOIN {table} AS kept ON {same} "
+        "ORDER BY given.place::int FOR UPDATE OF kept"
+    ).format(
+        user=user,
+        kind=kind,
+        texts=_texts(),
+        all=_joined(", ", [sql.SQL("kept.{}::text").format(_name(column)) for column in table.target.columns.values()]),
+        lists=_joined(", ", [_texts()] * len(names)),
+        names=_joined(", ", names),
+        table=_name(*parts(table.target.table)),
+        same=_same_key(table),
+    )
+
+
+def update(table: Table) -> sql.Composed:
+    """Give rows that are there other values: given is a list of texts for each column."""
+    names = [_name(column) for column in table.target.columns.values()]
+    changes = [
+        sql.SQL("{0} = given.{0}::{1}").format(name, sql.SQL(kind))
+        for field, name, kind in zip(table.target.columns, names, table.types, strict=True)
+        if field not in KEY
+    ]
+    return sql.SQL("UPDATE {table} AS kept SET {changes} FROM {given} WHERE {same}").format(
+        table=_name(*parts(table.target.table)),
+        changes=_joined(", ", changes),
+        given=_given(names),
+        same=_same_key(table),
+    )
 
 
 def page(table: Table, *, is_first: bool) -> sql.Composed:
     """`PAGE` rows of a user as texts: the key, then the other columns; after those of a key, unless it `is_first`."""
     names = [_name(column) for column in table.target.columns.values()]
     others = [_name(column) for field, column in table.target.columns.items() if field not in KEY]
-    key = [_name(table.target.columns[field]) for field in KEY]
+    key = _key(table)
     texts = _joined(", ", [sql.SQL("{}::text").format(name) for name in [*key, *others]])
     after = sql.SQL("AND ({}) > (%s::{}, %s::{})").format(_joined(", ", key), *_key_types(table))
     return sql.SQL("SELECT {texts} FROM {table} WHERE {user} = %s {after} ORDER BY {key} LIMIT {page}").format(
@@ -140,27 +126,30 @@ def delete(table: Table) -> sql.Composed:
         *_key_types(table),
         table=_name(*parts(table.target.table)),
         user=_name(columns["user_id"]),
-        key=_joined(", ", [_name(columns[field]) for field in KEY]),
+        key=_joined(", ", _key(table)),
     )
 
 
+def _key(table: Table) -> list[sql.Identifier]:
+    return [_name(table.target.columns[field]) for field in KEY]
+
+
 def _key_types(table: Table) -> list[sql.SQL]:
-    fields = [*table.target.columns]
-    return [sql.SQL(table.types[fields.index(field)]) for field in KEY]
+    return [sql.SQL(kind) for kind in table.key_types]
 
 
-def _parts(table: Table) -> dict[str, sql.Composable]:
-    """What both statements have: the rows come as texts, and become what the columns are. The statement is the same for
-    any number of rows, and so is read once."""
-    names = [_name(column) for column in table.target.columns.values()]
-    typed = zip(names, table.types, strict=True)
+def _same_key(table: Table) -> sql.Composed:
+    """Whether the row `kept` is `given`. The key is given as the column has it: a time of whole seconds is found by any
+    of its parts."""
+    form = sql.SQL("kept.{0} = given.{0}::{1}")
+    typed = zip(_key(table), _key_types(table), strict=True)
+    return _joined(" AND ", [form.format(name, kind) for name, kind in typed])
+
+
+def _given(names: Sequence[sql.Identifier]) -> sql.Composed:
+    """The rows come as texts, and become what the columns are. The statement is the same for any number of rows."""
     lists = _joined(", ", [_texts()] * len(names))
-    return {
-        "table": _name(*parts(table.target.table)),
-        "columns": _joined(", ", names),
-        "typed": _joined(", ", [sql.SQL("given.{0}::{1}").format(name, sql.SQL(kind)) for name, kind in typed]),
-        "given": sql.SQL("unnest({}) AS given ({})").format(lists, _joined(", ", names)),
-    }
+    return sql.SQL("unnest({}) AS given ({})").format(lists, _joined(", ", names))
 
 
 def _texts() -> sql.Composed:

@@ -22,12 +22,14 @@ _NO_RIGHTS = "the user in REDIS_URL may not do this: give it the rights in Redis
 
 class RedisStore:
     """The `ShortTermStore` at a Redis URL, `redis://:password@host:6379/0`. Its methods raise `ConfigError` for a wrong
-    URL, or where redis-py is missing."""
+    URL, or where redis-py is missing. A key with a value, or a list with a first or last one, for which not
+    `is_ours(key, value)` is another program's: it counts as one of the other kind, and is not written."""
 
     is_shared = True
     degraded = ""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, is_ours: Holds = lambda _, __: True) -> None:
+        self._is_ours = is_ours
         self.where = "Redis"  # of an address that cannot be read any part may be the password
         self._client: Any = None
         self._wrong = ""
@@ -77,19 +79,20 @@ class RedisStore:
     def get(self, key: str) -> str | None:
         with self._asking(key):
             value: str | None = self._client.get(key)
+        self._refuse_foreign(key, value)
         return value
 
     def put(self, key: str, value: str, ttl_s: int) -> None:
-        with self._asking(key):
-            self._refuse_other_kind(key, "string")
-            self._client.set(key, value, ex=ttl_s)
+        self.update(key, lambda _: value, ttl_s)
 
     def update(self, key: str, change: Change, ttl_s: int) -> str:
         value = ""
 
         def step(pipe: Any) -> None:
             nonlocal value
-            value = change(pipe.get(key))
+            there = pipe.get(key)
+            self._refuse_foreign(key, there)
+            value = change(there)
             pipe.multi()
             pipe.set(key, value, ex=ttl_s)
 
@@ -107,7 +110,10 @@ class RedisStore:
             pipe.expire(key, ttl_s)
 
         with self._asking(key):
-            self._refuse_other_kind(key, "list")  # in a transaction the key's expiry would be set all the same
+            ends = self._client.pipeline(transaction=False)  # of another kind it is refused here: later, its expiry
+            for at in (0, -1):  # would be set all the same
+                ends.lindex(key, at)
+            self._refuse_foreign(key, *ends.execute())
             if again:
                 self._client.transaction(step, key)
             elif values:
@@ -139,7 +145,8 @@ class RedisStore:
         for key in dict.fromkeys(key for pattern in patterns for key in self.keys(pattern)):
             with self._asking(key):
                 kind = self._client.type(key)
-            if kind == "string" and (value := self.get(key)) is not None and holds(key, value):
+                value = self._client.get(key) if kind == "string" else None
+            if value is not None and holds(key, value):
                 self.remove(key)
                 dropped += 1
             for value in {each for each in self.all(key) if holds(key, each)} if kind == "list" else ():
@@ -173,12 +180,9 @@ class RedisStore:
             found: list[str] = self._client.lrange(key, first, last)
         return found
 
-    def _refuse_other_kind(self, key: str, kind: str) -> None:
-        if self._client.type(key) not in ("none", kind):
-            raise UsageError(self._other_kind(key))
-
-    def _other_kind(self, key: str) -> str:
-        return f"the key {key!r} of {self.where} is of another kind: another program uses it"
+    def _refuse_foreign(self, key: str, *values: str | None) -> None:
+        if not all(value is None or self._is_ours(key, value) for value in values):
+            raise UsageError(f"the key {key!r} of {self.where} holds something else: another program uses it")
 
     @contextmanager
     def _asking(self, *keys: str) -> Iterator[None]:
@@ -206,7 +210,9 @@ class RedisStore:
         except errors.RedisError as error:
             said = str(error).rpartition(" of pipeline caused error: ")[2]  # what is before it holds the value
             if said.startswith("WRONGTYPE"):
-                raise UsageError(self._other_kind(", ".join(keys))) from error
+                raise UsageError(
+                    f"the key {', '.join(map(repr, keys))} of {self.where} is of another kind: another program uses it"
+                ) from error
             told = next((text for kind, text in why if isinstance(error, kind)), type(error).__name__)
             if said.startswith(("NOAUTH", "WRONGPASS", "invalid username-password")):
                 told = why[0][1]

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         tables_problem,
         targets,
     )
+    from vault_memory.core.longterm.merging import merged
     from vault_memory.core.longterm.rows import Row, name_of, rows_of
 
 __all__ = [
@@ -31,6 +32,7 @@ __all__ = [
     "Target",
     "columns_problem",
     "ddl",
+    "merged",
     "name_of",
     "parts",
     "rows_of",
@@ -49,6 +51,7 @@ __getattr__ = lazy_exports(
         "Target": "mapping",
         "columns_problem": "mapping",
         "ddl": "ddl",
+        "merged": "merging",
         "name_of": "rows",
         "parts": "mapping",
         "rows_of": "rows",

@@ -14,16 +14,20 @@ from vault_memory.core.longterm.mapping import Target
 
 _encoded = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False, check_circular=False).encode
 """One encoder for all: the tokens of a turn are hundreds of numbers."""
+BETWEEN = "\n\n"
+"""It stands between the texts of a turn in `text_cache`."""
 _NUL = "\0"
 _REPLACEMENT = "\ufffd"
 
 
 @dataclass(frozen=True)
 class Row:
-    """One row: its logical table, and its values in the order of the table's columns; None for none."""
+    """One row: its logical table, its values in the order of the table's columns (None for none), and what the turn
+    says as this table has it: (question, answer, reflection)."""
 
     logical: str
     values: tuple[str | None, ...]
+    said: tuple[str | None, str | None, Mapping[str, Any] | None] = (None, None, None)
 
 
 def rows_of(turn: Mapping[str, Any], token_data: Mapping[str, Any], targets: list[Target]) -> list[Row]:
@@ -31,7 +35,11 @@ def rows_of(turn: Mapping[str, Any], token_data: Mapping[str, Any], targets: lis
     reflection; of a typed memory (`is_memory`) the latter alone. What PostgreSQL cannot store, a NUL or half of a
     surrogate pair, becomes U+FFFD."""
     return [
-        Row(target.logical, tuple(_value(turn, _tokens(target, token_data), field) for field in target.columns))
+        Row(
+            target.logical,
+            tuple(_value(turn, _tokens(target, token_data), field) for field in target.columns),
+            _said(target, turn),
+        )
         for target in targets
         if (turn.get("reflection") if target.logical == "memories" else not turn.get("is_memory"))
     ]
@@ -40,6 +48,11 @@ def rows_of(turn: Mapping[str, Any], token_data: Mapping[str, Any], targets: lis
 def name_of(turn: Mapping[str, Any]) -> tuple[str, str]:
     """(conversation_id, created_at): by these a turn is known. The time is one text for one moment, in UTC."""
     return str(turn["conversation_id"]), _time(turn["created_at"])
+
+
+def _said(target: Target, turn: Mapping[str, Any]) -> tuple[str | None, str | None, Mapping[str, Any] | None]:
+    texts = (None, None) if target.logical == "memories" else (turn.get("user_message"), turn.get("assistant_message"))
+    return (*texts, turn.get("reflection"))
 
 
 def _tokens(target: Target, token_data: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -54,21 +67,22 @@ def _value(turn: Mapping[str, Any], token_data: Mapping[str, Any], field: str) -
         return _encoded(token_data)
     if field == "text_cache":
         texts = [turn.get("user_message"), turn.get("assistant_message")]
-        return _storable("\n\n".join(text for text in texts if text)) or None
+        return storable(BETWEEN.join(text for text in texts if text)) or None
     value = turn.get(field)
     if value is None:
         return None
     if field == "reflection":
         kept = ("summary", "causes", *(["type"] if "type" in value else []))
         return _encoded({key: _without_nul(value.get(key)) for key in kept})
-    return _storable(str(value))
+    return storable(str(value))
 
 
 def _without_nul(value: Any) -> Any:
-    return [_storable(str(each)) for each in value] if isinstance(value, list) else _storable(str(value or ""))
+    return [storable(str(each)) for each in value] if isinstance(value, list) else storable(str(value or ""))
 
 
-def _storable(text: str) -> str:
+def storable(text: str) -> str:
+    """A text as PostgreSQL can store it."""
     return str(reading.without_surrogates(text)).replace(_NUL, _REPLACEMENT)
 
 

@@ -90,6 +90,9 @@ def longterm_status(context: Context, as_json: bool) -> None:
     echo(f"enabled: {'yes' if state.is_enabled else 'no'}")
     oldest = f", the oldest of {state.counts.oldest}" if state.counts.oldest else ""
     echo(f"waiting: {plural(state.counts.waiting, 'turn')}{oldest}")
+    if state.counts.begun:
+        until = f"sent when it comes, at the latest {state.counts.begun_until}"
+        echo(f"  {state.counts.begun:,} without an answer yet: {until}")
     for reason, count in state.counts.reasons:
         echo(f"  {count:,} refused: {reason}")
     if state.last_round:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -147,7 +148,9 @@ def _rows(vault: Vault, turns: Sequence[Mapping[str, Any]]) -> list[list[Row]]:
 
 def _send(vault: Vault, store: PostgresStore, tables: Sequence[Table], made: Sequence[Sequence[Row]]) -> dict[int, str]:
     """Write the rows of turns; which of the turns, by index, were refused, and why."""
-    renamed = [(old, now) for old, now in vault.renamed() if not vault.is_user(old)]  # else the rows may be another's
+    pairs = {*vault.renamed()}
+    had = Counter(old for old, _ in pairs)  # by one user after another: whose a row is, it does not say
+    renamed = [(old, now) for old, now in pairs if had[old] == 1 and not vault.is_user(old)]
     reasons: dict[int, str] = {}
     for table in tables:
         rows = [(index, row) for index, rows in enumerate(made) for row in rows if row.logical == table.target.logical]

@@ -76,7 +76,7 @@ def long_term_state(vault: Vault) -> LongTermState:
     sent = last.get("sent")
     return LongTermState(
         vault.config.longterm_enabled,
-        vault.outbox.counts(),
+        vault.outbox.counts(vault.now().timestamp()),
         str(last.get("at") or ""),
         sent if isinstance(sent, int) else 0,
         str(last.get("problem") or ""),

@@ -514,7 +514,7 @@ def _append_to_record(
             name, kept = known
             return Recorded(
                 f"{name}:{kept.number}",
-                degraded=() if turn.request else _not_kept(turn, kept),
+                degraded=() if turn.request else _not_kept(vault, turn, kept),
                 user_id=turn.user_id,
                 as_of=as_of,
                 is_new=False,
@@ -543,7 +543,7 @@ def _is_same(vault: Vault, turn: Turn, kept: journal.KeptTurn, *, goes_on: bool)
     return journal.is_forgotten(kept.row) or kept.row.get("user_message") == turn.user_message
 
 
-def _not_kept(turn: Turn, kept: journal.KeptTurn) -> tuple[str, ...]:
+def _not_kept(vault: Vault, turn: Turn, kept: journal.KeptTurn) -> tuple[str, ...]:
     """What a turn that is in the record already has more than that, in words."""
     if journal.is_forgotten(kept.row):
         return ("the turn is forgotten, and stays so: nothing of it is kept",)
@@ -553,7 +553,10 @@ def _not_kept(turn: Turn, kept: journal.KeptTurn) -> tuple[str, ...]:
         *(["reflection"] if turn.reflection not in (None, payload.kept_reflection(row.get("reflection"))) else []),
     ]
     told = f"the turn is in the record without this {' and this '.join(more)}, and its line stays as it is: send "
-    return (f"{told}what is said later as a turn with a created_at of its own",) if more else ()
+    told += "what is said later as a turn with a created_at of its own"
+    if vault.config.longterm_enabled:  # it is sent what is in the record
+        told += "; the row of the long-term store gets it by `persist_long_term`"
+    return (told,) if more else ()
 
 
 def _append(
