@@ -186,8 +186,9 @@ def _rewritten(vault: Vault, path: PurePosixPath, erasure: Erasure, *, only_look
 
     def masked(lines: bytes) -> bytes:
         nonlocal found
-        found |= erasure.holds(lines)
-        return lines if only_look else erasure.masked(lines)
+        masked = erasure.masked(lines)
+        found |= masked != lines
+        return lines if only_look else masked
 
     rewrite_month(vault.root / path, masked, vault.root)
     return found
