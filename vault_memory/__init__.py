@@ -46,6 +46,7 @@ if TYPE_CHECKING:
         create_relation,
         delete_memories,
         end_conversation,
+        erase,
         export_graph,
         extract_and_update,
         extract_from_conversation,
@@ -62,9 +63,11 @@ if TYPE_CHECKING:
         load_recent_context,
         memory_stats,
         memory_summary,
+        open_vault,
         pack_token_record,
         persist_long_term,
         prepare_deletion,
+        prepare_erasing,
         prepare_forgetting,
         recall,
         recall_memory,
@@ -90,7 +93,7 @@ if TYPE_CHECKING:
     from vault_memory.core.mistakes import Mistake
     from vault_memory.services.admin import create_vault
     from vault_memory.services.notes import Skill
-    from vault_memory.services.vault import Vault, open_vault
+    from vault_memory.services.vault import Vault
 
 __version__ = "0.1.0"
 
@@ -129,6 +132,7 @@ __all__ = [
     "create_vault",
     "delete_memories",
     "end_conversation",
+    "erase",
     "export_graph",
     "extract_and_update",
     "extract_from_conversation",
@@ -149,6 +153,7 @@ __all__ = [
     "pack_token_record",
     "persist_long_term",
     "prepare_deletion",
+    "prepare_erasing",
     "prepare_forgetting",
     "recall",
     "recall_memory",
@@ -207,8 +212,9 @@ __getattr__ = lazy_exports(
         "list_mistakes": "api",
         "memory_stats": "api",
         "memory_summary": "api",
-        "open_vault": "services.vault",
+        "open_vault": "api",
         "prepare_deletion": "api",
+        "prepare_erasing": "api",
         "prepare_forgetting": "api",
         "recall": "api",
         "create_entity": "api",
@@ -225,6 +231,7 @@ __getattr__ = lazy_exports(
         "consolidate_to_profile": "api",
         "context_summary": "api",
         "end_conversation": "api",
+        "erase": "api",
         "extract_from_conversation": "api",
         "forget": "api",
         "recall_memory": "api",

@@ -12,7 +12,6 @@ from uuid import UUID
 from vault_memory import api
 from vault_memory.api import VaultOptional
 from vault_memory.core.memories import DEFAULT_IMPORTANCE
-from vault_memory.services import vault
 from vault_memory.services.distilling import Consolidated, Extraction
 from vault_memory.services.memories import IMPORTANT, MemoryId
 from vault_memory.services.retrieval import Recollection
@@ -44,7 +43,7 @@ def _in_thread(function: Callable[..., Any]) -> Callable[..., Coroutine[Any, Any
     return call
 
 
-open_vault = _in_thread(vault.open_vault)
+open_vault = _in_thread(api.open_vault)
 record_turn = _in_thread(api.record_turn)
 extract_and_update = _in_thread(api.extract_and_update)
 second_look = _in_thread(api.second_look)
@@ -65,6 +64,8 @@ prepare_deletion = _in_thread(api.prepare_deletion)
 delete_memories = _in_thread(api.delete_memories)
 prepare_forgetting = _in_thread(api.prepare_forgetting)
 forget = _in_thread(api.forget)
+prepare_erasing = _in_thread(api.prepare_erasing)
+erase = _in_thread(api.erase)
 create_entity = _in_thread(api.create_entity)
 create_relation = _in_thread(api.create_relation)
 add_observation = _in_thread(api.add_observation)

@@ -19,7 +19,7 @@ from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar, overload
 from uuid import UUID
 
 from vault_memory.adapters import tokenizer
-from vault_memory.adapters.embedding import ClientEmbedder, ComputeClient
+from vault_memory.adapters.embedding import ClientEmbedder, ComputeClient, Embedder
 from vault_memory.config import Config
 from vault_memory.core import layout
 from vault_memory.core.memories import Memory
@@ -27,10 +27,11 @@ from vault_memory.core.mistakes import Mistake
 from vault_memory.core.payload import normalized
 from vault_memory.core.profile import Change
 from vault_memory.core.recent import history_entry
-from vault_memory.errors import EndpointError, InvalidId, NotAVault
+from vault_memory.errors import EndpointError, HistoryError, InvalidId, NotAVault, VaultMemoryError
 from vault_memory.services import (
     buddy,
     distilling,
+    erasing,
     forgetting,
     graph,
     learning,
@@ -49,7 +50,8 @@ from vault_memory.services.retrieval import Mode, Prompt, SearchQuery, SearchRes
 from vault_memory.services.retrieval import build_enhanced_prompt as build
 from vault_memory.services.retrieval import search as find
 from vault_memory.services.turns import Recorded, feedback
-from vault_memory.services.vault import Vault, open_vault, vault_around
+from vault_memory.services.vault import Vault, vault_around
+from vault_memory.services.vault import open_vault as open_at
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -63,6 +65,35 @@ class VaultOptional(Protocol[P, R_co]):
     def __call__(self, vault: Vault, *args: P.args, **kwargs: P.kwargs) -> R_co: ...
     @overload
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R_co: ...
+
+
+def open_vault(
+    path: str | Path | None = None,
+    *,
+    now: Callable[[], datetime] | None = None,
+    environ: Mapping[str, str] = os.environ,
+    embedder: Embedder | None = None,
+    **flags: Any,
+) -> Vault:
+    """Open the vault at `path`, or the one that the command line would find. `flags` override settings by their field
+    name. An erasing that was interrupted is done first, unless another process is at it.
+
+    Raises `NotAVault`, `ForeignFile` (the users' folder is a link) or `ConfigError`; and `HistoryError`, which names
+    the next step, where that erasing cannot go on, or has left something.
+    """
+    vault = open_at(path, now=now, environ=environ, embedder=embedder, **flags)
+    try:
+        receipt = erasing.finish_erasing(vault)
+    except VaultMemoryError as error:
+        raise HistoryError(
+            f"an erasing in {vault.root} was interrupted, and goes on when the vault is opened: {error}"
+        ) from error
+    if receipt and receipt.left:
+        raise HistoryError(
+            f"an erasing in {vault.root} was interrupted and is done now, but a second look found something still "
+            f"({', '.join(receipt.left[:3])}): erase the same again, then open the vault"
+        )
+    return vault
 
 
 _found: dict[Path, Vault] = {}
@@ -269,6 +300,8 @@ prepare_deletion = _vault_optional(memories.prepare_deletion)
 delete_memories = _vault_optional(memories.delete_memories)
 prepare_forgetting = _vault_optional(forgetting.prepare_forgetting)
 forget = _vault_optional(forgetting.forget)
+prepare_erasing = _vault_optional(erasing.prepare_erasing)
+erase = _vault_optional(erasing.erase_with_code)
 create_entity = _vault_optional(graph.create_entity)
 create_relation = _vault_optional(graph.create_relation)
 add_observation = _vault_optional(graph.add_observation)

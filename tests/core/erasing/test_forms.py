@@ -72,3 +72,31 @@ def test_a_quotation_that_was_cut_within_the_text_is_found(escaped: bool) -> Non
         assert erasure.masked(said).decode() == f'"- 09:12 (erased){end} more"'
     for other in ("我的密碼是…", "我的密碼是 Zanzibar, and it opens another door…", "and it opens…"):
         assert not erasure.holds(other.encode()) and erasure.masked(other.encode()).decode() == other
+
+
+def test_both_chinese_scripts_and_every_width_and_composition_are_one_text() -> None:
+    """Whichever form is named; another character that is only alike, and another region's word, are other texts."""
+    simple, traditional = "我的秘密电话 ＡＢé", "我的祕密電話 ABe\u0301"
+    for named, said in ((simple, traditional), (traditional, simple)):
+        erasure = Erasure([named])
+        for form in (said, unicodedata.normalize("NFD", said), json.dumps(said), f"> {said}".replace(" ", "\n")):
+            assert erasure.holds(form.encode()), form
+            assert not {"話", "电"} & {*erasure.masked(form.encode()).decode()}
+    erasure = Erasure(["她的头发与皇后的软件"])
+    assert erasure.holds("她的頭髮與皇后的軟件".encode()) and erasure.holds("她的頭發與皇後的軟件".encode())
+    assert not erasure.holds("她的頭髮與皇后的軟體".encode())
+    assert erasure.other_words == ("软体",)
+    assert Erasure(["my dark theme"]).other_words == ()
+
+
+def test_a_quotation_that_was_cut_is_found_in_the_other_script() -> None:
+    text = "我的秘密电话号码是二八二五零零零一"
+    assert Erasure([text]).masked("- 我的祕密電話號碼是二八…".encode()).decode() == "- (erased)…"
+
+
+def test_it_tells_in_which_forms_it_was_found() -> None:
+    erasure = Erasure(["我的秘密电话"])
+    assert erasure.found == ()
+    erasure.masked('我的秘密電話, 我的秘密电话 and "\\u6211\\u7684祕密電話"'.encode())
+    assert erasure.holds("我的秘\n  密电话".encode())
+    assert set(erasure.found) == {"我的秘密電話", "我的秘密电话", "我的祕密電話", "我的秘 密电话"}

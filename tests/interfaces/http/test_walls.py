@@ -144,6 +144,8 @@ def body_for(route: Route, **more: Any) -> dict[str, Any]:
         fields |= OF_LEARNING
     if "/forgettings" in route.path:
         fields = {"text": "what glows", "confirmCode": "ABCDEF"}
+    if "/erasings" in route.path:
+        fields = {"texts": ["what glows"], "confirmCode": "ABCDEF"}
     if route.path.endswith("/mistakes"):
         fields |= {"action": "glow"}
     if route.method != "GET":

@@ -54,6 +54,23 @@ def test_g5_a_text_of_a_user_is_nowhere_any_more(vault: Vault) -> None:
     assert git(vault.root, "status", "--porcelain") == ""
 
 
+@pytest.mark.parametrize(
+    ("named", "said"),
+    [("我的秘密电码 Zanzibar", "我的祕密電碼 Zanzibar"), ("後門鑰匙是 Zanzibar", "后门钥匙是 Zanzibar")],
+)
+def test_g5_the_other_chinese_script_is_the_same_text(vault: Vault, named: str, said: str) -> None:
+    """A person whose vault is in one script names it in the other; the look says in which forms it stands here."""
+    planted(vault, said)
+    (vault.root / "memory/alice/notes/own.md").write_text(f"here as {named}\n")
+    assert len(leftovers(vault.root, said).places) > 20
+    shown = preview(vault, of_texts(vault, "alice", [named]))
+    assert {named, said} <= {*shown.forms}
+    assert any("in other words" in line for line in shown.kept)
+    receipt = erase(vault, of_texts(vault, "alice", [named]))
+    assert receipt.left == () and receipt.problems == ()
+    assert leftovers(vault.root, said).places == leftovers(vault.root, named).places == []
+
+
 def test_g5_a_user_is_gone_and_nobody_else(vault: Vault) -> None:
     """G5, B6: all that is theirs, under the former id too, and what messages of commits say of them."""
     from vault_memory.services.admin import rename_user

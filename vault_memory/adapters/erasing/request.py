@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -32,7 +33,11 @@ class Request:
         return {name: [*map(str, getattr(self, name))] for name in ("texts", "gone", "spared", "named")}
 
     def erasure(self) -> Erasure | None:
-        """The texts as they are looked for; None where only files go."""
+        """The texts as they are looked for, always the same object; None where only files go."""
+        return self._erasure
+
+    @cached_property
+    def _erasure(self) -> Erasure | None:
         return Erasure(self.texts) if self.texts or not self.gone else None
 
 

@@ -10,7 +10,16 @@ from vault_memory.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from vault_memory.core.text import phrases, synonyms, tokens
-    from vault_memory.core.text.fold import comparable, fold, normalize, one_line, same, simplify, translated
+    from vault_memory.core.text.fold import (
+        comparable,
+        fold,
+        in_both_scripts,
+        normalize,
+        one_line,
+        same,
+        simplify,
+        translated,
+    )
     from vault_memory.core.text.phrases import Matcher, lazily, matches, stands_in
     from vault_memory.core.text.script import OTHER, chinese_of, script_of, script_of_last
     from vault_memory.core.text.tokens import QueryTerms
@@ -23,6 +32,7 @@ __all__ = [
     "chinese_of",
     "comparable",
     "fold",
+    "in_both_scripts",
     "is_carried",
     "lazily",
     "matches",
@@ -50,6 +60,7 @@ __getattr__ = lazy_exports(
         "chinese_of": "script",
         "comparable": "fold",
         "fold": "fold",
+        "in_both_scripts": "fold",
         "is_carried": "wording",
         "lazily": "phrases",
         "matches": "phrases",

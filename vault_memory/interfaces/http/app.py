@@ -14,6 +14,7 @@ from starlette.routing import Route
 from vault_memory import __version__
 from vault_memory.interfaces.http import problem, proxy
 from vault_memory.interfaces.http.endpoints import (
+    erasing,
     forgetting,
     graph,
     health,
@@ -60,7 +61,7 @@ def create_app(
     app.state.endings = asyncio.Semaphore(memory.MAX_CONCURRENT_ENDINGS)
     app.add_middleware(Guard, vault=vault)
     problem.install(app)
-    for subject in (health, users, memory, memories, forgetting, graph, mistakes, learning):
+    for subject in (health, users, memory, memories, forgetting, erasing, graph, mistakes, learning):
         app.include_router(subject.router)
     app.include_router(proxy.routes(vault, app.state.second_looks))
     if mcp_app:

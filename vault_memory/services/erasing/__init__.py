@@ -8,21 +8,26 @@ from typing import TYPE_CHECKING
 from vault_memory.lazy import lazy_exports
 
 if TYPE_CHECKING:
+    from vault_memory.services.erasing.asked import Erasing, erase_with_code, prepare_erasing
     from vault_memory.services.erasing.erase import Preview, Receipt, erase, finish_erasing, preview
     from vault_memory.services.erasing.remote import Overwrite, overwrite, prepare_overwrite
-    from vault_memory.services.erasing.wanted import Wanted, of_note, of_texts, of_user
+    from vault_memory.services.erasing.wanted import Wanted, former_ids, of_note, of_texts, of_user
 
 __all__ = [
+    "Erasing",
     "Overwrite",
     "Preview",
     "Receipt",
     "Wanted",
     "erase",
+    "erase_with_code",
     "finish_erasing",
+    "former_ids",
     "of_note",
     "of_texts",
     "of_user",
     "overwrite",
+    "prepare_erasing",
     "prepare_overwrite",
     "preview",
 ]
@@ -30,16 +35,20 @@ __all__ = [
 __getattr__ = lazy_exports(
     __name__,
     {
+        "Erasing": "asked",
         "Overwrite": "remote",
         "Preview": "erase",
         "Receipt": "erase",
         "Wanted": "wanted",
         "erase": "erase",
+        "erase_with_code": "asked",
         "finish_erasing": "erase",
+        "former_ids": "wanted",
         "of_note": "wanted",
         "of_texts": "wanted",
         "of_user": "wanted",
         "overwrite": "remote",
+        "prepare_erasing": "asked",
         "prepare_overwrite": "remote",
         "preview": "erase",
     },

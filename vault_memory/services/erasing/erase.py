@@ -34,11 +34,13 @@ Step = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Preview:
-    """What would be erased: `git` of history and the files that it tracks, `private` the other files. `kept` has a line
-    for each thing that stays, `out_of_reach` one for each place that holds it and cannot be reached from here."""
+    """What would be erased: `git` of history and the files that it tracks, `private` the other files, and in which
+    `forms` the texts were found. `kept` has a line for each thing that stays, `out_of_reach` one for each place that
+    holds it and cannot be reached from here."""
 
     git: Erased
     private: tuple[str, ...]
+    forms: tuple[str, ...]
     kept: tuple[str, ...]
     out_of_reach: tuple[str, ...]
 
@@ -69,8 +71,9 @@ def preview(vault: Vault, wanted: Wanted) -> Preview:
     which not all can be made anew."""
     repository = Repository(vault.history.root)
     refuse_erasing(repository)
-    private = tuple(map(str, holding_files(vault, wanted)))
-    return Preview(look_for(repository, wanted.request), private, _kept(vault, wanted), out_of_reach(vault, wanted))
+    in_git, private = look_for(repository, wanted.request), tuple(map(str, holding_files(vault, wanted)))
+    forms = erasure.found if (erasure := wanted.erasure()) else ()
+    return Preview(in_git, private, forms, _kept(vault, wanted), out_of_reach(vault, wanted))
 
 
 def erase(vault: Vault, wanted: Wanted, step: Step = lambda _: None) -> Receipt:
@@ -195,6 +198,10 @@ def _kept(vault: Vault, wanted: Wanted) -> tuple[str, ...]:
     ]
     if wanted.request.gone and not wanted.is_user:
         lines.append("other files and conversations that say the same: `vault-memory erase --text …` takes a text out")
+    if erasure := wanted.erasure():
+        if words := erasure.other_words:
+            lines.append(f"another region's words for it ({', '.join(words)}): name each with --text, too")
+        lines.append("the same in other words, in another spelling or language: `vault-memory search` finds it")
     settings = files.read(vault.root / layout.SETTINGS_FILE) or b""
     if any(f'"{user_id}"'.encode() in settings for user_id in wanted.users):
         lines.append(f"{layout.SETTINGS_FILE} names the user: take that out there")

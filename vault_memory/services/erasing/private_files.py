@@ -25,8 +25,12 @@ from vault_memory.services.vault import Vault
 _STATE = PurePosixPath(layout.STATE_DIR)
 JOURNAL = _STATE / "erasing"
 """What is being erased, until all of it is."""
-_OF_USERS = re.compile(r"(?:tokens|deletions|recalls|redactions|injected|locks/(?:users|records|ending))/")
+_OF_USERS = re.compile(
+    r"(?:tokens|deletions|forgetting|erasures|recalls|redactions|injected|locks/(?:users|records|ending|forgetting))/"
+)
 """Where state has files that are called like a user."""
+_WAITING = ("forgetting", "erasures")
+"""Where state has the codes with which a person confirms texts, each with a hash of what was shown."""
 _RENAMINGS = _STATE / "renamings"
 _PACKED = (".gz", ".zip", ".tgz", ".bz2", ".xz", ".zst", ".7z", ".tar")
 _DATABASES = re.compile(r"(?:short-term|outbox|index)\.db(?:-wal|-shm|-journal)?")
@@ -53,6 +57,10 @@ def clear_private_files(vault: Vault, wanted: Wanted) -> list[PurePosixPath]:
         done.append(path)
     if (erasure := wanted.erasure()) is not None:
         done += [path for path in _months(vault, wanted) if _rewritten(vault, path, erasure)]
+    for folder in (vault.root / _STATE / name for name in _WAITING):
+        for name in files.names(folder):
+            if name.endswith(".json"):  # a hash tells a guess whether it is right
+                files.remove_private(folder / name, vault.root)
     for user_id in wanted.users:
         _remove_folder(vault.root / layout.user_dir(user_id))
         _remove_folder(vault.root / _STATE / "injected" / user_id)
@@ -186,8 +194,9 @@ def _rewritten(vault: Vault, path: PurePosixPath, erasure: Erasure, *, only_look
 
     def masked(lines: bytes) -> bytes:
         nonlocal found
-        found |= erasure.holds(lines)
-        return lines if only_look else erasure.masked(lines)
+        masked = erasure.masked(lines)
+        found |= masked != lines
+        return lines if only_look else masked
 
     rewrite_month(vault.root / path, masked, vault.root)
     return found

@@ -70,7 +70,7 @@ def of_user(vault: Vault, user_id: str, *, long_term: bool = False) -> Wanted:
     """All of a user: files, conversations, state, and what history says of them, under former ids too. Raises
     `NotFound` or `InvalidId`."""
     vault.known_user(user_id)
-    ids = (user_id, *_former_ids(vault, user_id))
+    ids = (user_id, *former_ids(vault, user_id))
     gone = tuple(layout.user_dir(each) for each in ids)
     named = [f"{KEYS[key]}: {each}" for each in ids for key in ("user", "renamed_from")]
     named += [name for each in ids for name in (f"({each})", str(layout.user_dir(each)))]
@@ -90,7 +90,7 @@ def of_texts(vault: Vault, user_id: str, texts: Sequence[str], *, long_term: boo
     spared = tuple(layout.user_dir(other) for other in ids if other != user_id)
     request = Request(tuple(texts), spared=spared)
     request.erasure()
-    return Wanted(user_id, request, former_ids=tuple(_former_ids(vault, user_id)), long_term=long_term)
+    return Wanted(user_id, request, former_ids=tuple(former_ids(vault, user_id)), long_term=long_term)
 
 
 def of_note(vault: Vault, name: str, user_id: str = "", *, long_term: bool = False) -> Wanted:
@@ -141,8 +141,8 @@ def _path_of(vault: Vault, name: str, user_id: str) -> PurePosixPath:
     return path
 
 
-def _former_ids(vault: Vault, user_id: str) -> list[str]:
-    """Ids that the user had before, and that nobody has now."""
+def former_ids(vault: Vault, user_id: str) -> list[str]:
+    """Ids that the user had before, and that nobody has now: rows of the long-term store may be under those."""
     found: list[str] = []
     now = user_id
     while entries := vault.history.log(limit=1, trailers={KEYS["user"]: now, KEYS["renamed_from"]: None}):
