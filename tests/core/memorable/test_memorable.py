@@ -197,6 +197,8 @@ def test_what_only_ends_something_is_heard_where_it_is_asked_for() -> None:
         ("我把福特賣了，換了一台馬自達", ["我把福特賣了，換了一台馬自達"]),
         ("We moved off Jenkins, it's GitHub Actions now", ["We moved off Jenkins, it's GitHub Actions now"]),
         ("資料庫改成 MariaDB，不用 MySQL 了", ["資料庫改成 MariaDB，不用 MySQL 了"]),
+        ("I'm not at Nokia, I'm at Ericsson", ["I'm not at Nokia, I'm at Ericsson"]),
+        ("I'm not at Nokia today, I'm at home", []),
     ):
         assert memorable(message) == []
         found = memorable(message, with_changes=True)

@@ -102,6 +102,7 @@ def test_a_change_of_mind_takes_the_place_of_what_was_said(cli: Cli) -> None:
         ("我不吃辣", "我現在很愛吃辣"),
         ("我開本田", "我換開特斯拉了"),
         ("我開豐田", "我把豐田賣了"),
+        ("I work at Nokia", "I'm not at Nokia, I'm at Ericsson"),
     ):
         for message in (old, new):
             cli("turn", "--user", "alice", "--message", message)

@@ -16,6 +16,7 @@ from vault_memory.core.memorable.ending import ended_with, is_without, kinds_lef
 from vault_memory.core.memorable.leaving import is_beside, left_behind
 from vault_memory.core.memorable.things import Thing
 from vault_memory.core.memorable.wording import (
+    AT,
     DO,
     FAVOURITE,
     LIKE,
@@ -82,6 +83,15 @@ def change_in(text: str) -> Literal["preference", "fact"] | None:
     if said and said.is_new and (said.relation in (*CHANGED, LIVE, SLOT) or kinds_left(text)):
         return "fact"
     return "fact" if left_behind(text, is_new=False) else None
+
+
+def is_corrected(text: str, by: str) -> bool:
+    """Whether a text denies what its person is or does, and the next one says what is so instead: «I'm not at Nokia»,
+    «I'm at Ericsson»."""
+    denied, said = read_saying(text), read_saying(by)
+    if denied is None or said is None or denied.is_so or not said.is_so:
+        return False
+    return denied.relation in (*CHANGED, LIVE) and (denied.subject, denied.relation) == (said.subject, said.relation)
 
 
 def goes_on(text: str) -> bool:
@@ -180,7 +190,7 @@ def _has_changed(new: Saying, old: Saying) -> bool:
     """Whether what was so is another thing now: «I drive a Tesla now»."""
     if not (new.is_new and new.is_so and old.is_so and new.relation == old.relation) or old.more:
         return False
-    is_of_kind = new.relation == WORK or bool((new.thing.kinds & old.thing.kinds) - MANY)
+    is_of_kind = (new.relation == WORK and new.link != AT) or bool((new.thing.kinds & old.thing.kinds) - MANY)
     if new.relation == SLOT:
         is_alike = _are_linked_alike(new, old) and (is_of_kind or _may_be_there(new, old))
         return new.slot == old.slot and is_alike and new.when in (old.when, frozenset())

@@ -9,7 +9,7 @@ from itertools import groupby
 from vault_memory.core.extraction import Clause, HeardTurn, Lexicon, load_lexicon, read_turn
 from vault_memory.core.memorable.forgetting import asks_to_forget
 from vault_memory.core.memorable.kinds import Kind, announces, change_of, kind_of, opening, stands_alone
-from vault_memory.core.memorable.saying import change_in, goes_on
+from vault_memory.core.memorable.saying import change_in, goes_on, is_corrected
 from vault_memory.core.privacy import is_private, names_a_contact, redact, secrets
 from vault_memory.core.text import lazily, one_line
 
@@ -174,10 +174,11 @@ def _changes(
 ) -> Iterator[tuple[Kind, Clause, Clause]]:
     """The same of the clauses in no memory that may end one, with those behind it that say what is so instead."""
     change: tuple[Kind, Clause, Clause] | None = None
-    for clause in sentence:
+    for clause, following in zip(sentence, [*sentence[1:], None], strict=True):
         is_free = not any(first.start <= clause.start <= last.start for _, first, last, _ in runs)
-        kind = change_of(clause, lexicon) if is_free else None
-        if change and is_free and (kind or (goes_on(clause.text) and not clause.asks_to_know)):
+        kind = change_of(clause, following, lexicon) if is_free else None
+        is_instead = change is not None and (goes_on(clause.text) or is_corrected(change[2].text, clause.text))
+        if change and is_free and (kind or (is_instead and not clause.asks_to_know)):
             change = (change[0], change[1], clause)
             continue
         if change:
