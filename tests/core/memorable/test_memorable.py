@@ -188,6 +188,19 @@ def test_a_code_or_a_private_habit_is_no_memory(message: str) -> None:
     assert [each.content for each in memorable(message)] in ([], ["I love it"])
 
 
+@pytest.mark.parametrize(
+    ("message", "content"),
+    [
+        ("I like tea, coffee, cocoa, and milk", "I like tea, coffee, cocoa, and milk"),
+        ("我喜歡茶，咖啡，可可", "我喜歡茶，咖啡，可可"),
+        ("I love jazz, thanks", "I love jazz"),
+        ("I like tea, coffee is fine", "I like tea"),
+    ],
+)
+def test_a_list_is_one_memory(message: str, content: str) -> None:
+    assert [each.content for each in memorable(message)] == [content]
+
+
 def test_what_only_ends_something_is_heard_where_it_is_asked_for() -> None:
     """With what is so instead; a request, and somebody else's act, are no part of it."""
     for message, heard in (

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Literal
 
 from vault_memory.core.extraction import Clause, Lexicon, speaker
-from vault_memory.core.memorable.leaving import begins_with_leaving
+from vault_memory.core.memorable.ending import begins_with_leaving
 from vault_memory.core.memorable.order import usual_order
 from vault_memory.core.memorable.saying import change_in, is_corrected
 from vault_memory.core.memorable.slots import COMMUTE

@@ -12,8 +12,15 @@ from dataclasses import dataclass
 from typing import Literal
 
 from vault_memory.core.extraction import load_lexicon, speaker
-from vault_memory.core.memorable.ending import ended_with, is_without, kinds_left, kinds_of, means_of
-from vault_memory.core.memorable.leaving import is_beside, left_behind
+from vault_memory.core.memorable.ending import (
+    ended_with,
+    is_beside,
+    is_without,
+    kinds_left,
+    kinds_of,
+    left_behind,
+    means_of,
+)
 from vault_memory.core.memorable.things import Thing
 from vault_memory.core.memorable.wording import (
     AT,
@@ -121,6 +128,15 @@ def says_as_much(content: str, words: str) -> int:
     if asked.relation == "decide":
         is_it = is_it or asked.thing.is_before_purpose(said.thing)
     return int(is_like and is_then and is_it)
+
+
+def is_near(content: str, words: str) -> bool:
+    """Whether a text says of a thing that its person likes, does or plays it, as some words do in another way: «I drink
+    coffee» of «I like coffee»."""
+    asked, said = read_saying(words), read_saying(content)
+    if asked is None or said is None or not {asked.relation, said.relation} <= GIVEN_UP | {FAVOURITE}:
+        return False
+    return (asked.subject, asked.is_so) == (said.subject, said.is_so) and said.thing.is_same(asked.thing)
 
 
 def is_all_about(content: str, subject: str) -> bool:
