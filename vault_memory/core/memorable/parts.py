@@ -13,24 +13,23 @@ from vault_memory.core.memorable.wording import DO, LIKE, MAX_CHARS, Saying, rea
 from vault_memory.core.text import fold, lazily
 
 _SEPARATOR = re.compile(
-    r"\s*(?:[,;，；、。!?！？]|[.](?=\s))\s*(?:(?:and|but|or)\s+)?(?:(?:also|too)\s+)?(?:(?:而且|但是?|以及)?[也还還]?)"
+    r"\s*(?:[,;，；、。!?！？]|[.](?=\s))\s*(?:(?:and|but|or)\s+)?(?:(?:also|too)\s+)?(?:而且|但是?|以及)?(?:[还還]有|也|[还還](?!是))?"
     r"|\s+(?:and|but|or|as well as|&)\s+(?:also\s+)?|\s*(?:以及|[还還]有|而且|但是|[和跟與与])\s*"
 )
-_COMMA = re.compile(r"[,，、;；]")
+_JOINS_THINGS = re.compile("[和跟與与]")
+_ASPECT = re.compile("[了过]")
 _ENDS = re.compile(r"[\s.。!！]*$")
 _PERSON = re.compile(r"^(?:(?:i|we)(?![a-z])|[我咱俺][們们]?)", re.IGNORECASE)
 _GERUND = lazily("^[a-z]+ing(?![a-z])")
 _OWN = lazily(r"^(?:(?:i|we)(?![a-z])|my |our |(?:我|咱|俺))")
 _NO_MEMBER = lazily(
-    r"^(?:it|he|she|they|you|this|that|these|those|there|which|who|because|since|as|so|when|if|not|to|for|with|in|on|at)"
-    r"(?![a-z])|^[他她它你您這这那因所如當当只不]"
+    r"^(?:it|he|she|they|you|this|that|these|those|there|which|who|because|since|as|so|when|if|not|to|for|with|in|on|at"
+    r"|especially|particularly|mainly|mostly|including)(?![a-z])|^(?:尤其|特别|主要|还是|包括)|^[他她它你您這这那因所如當当只不]"
 )
 _BOUNDARY = re.compile(r"(?<=\s)(?=\S)|(?<=[\u3400-\u9fff])")
-_OF_ANYTHING = (LIKE, "have", DO)
+_OF_ANYTHING = (LIKE, DO)
 """Of these, things of any kind may stand in one list."""
 _OF_LIST = ("subject", "relation", "is_so", "act")
-MAX_MEMBER_WORDS, MAX_MEMBER_HAN = 3, 6
-"""Of a list; more is a clause."""
 
 
 @dataclass(frozen=True)
@@ -109,8 +108,7 @@ def _parts(content: str) -> list[_Part]:
     at, separator = 0, ""
     for found in [*_SEPARATOR.finditer(content), None]:
         text = content[at : found.start()] if found else content[at:]
-        is_listed = any(_COMMA.search(each) for each in (separator, *(part.separator for part in parts[-1:])))
-        lead = _lead(text, parts[-1].statement, is_listed=is_listed) if parts else ""
+        lead = _lead(text, separator, parts[-1].statement) if parts else ""
         is_first_read = len(parts) != 1 or read_saying(parts[0].text) is not None
         if parts and (lead is None or not is_first_read):
             parts[-1] = replace(parts[-1], text=f"{parts[-1].text}{separator}{text}")
@@ -121,43 +119,45 @@ def _parts(content: str) -> list[_Part]:
     return parts
 
 
-def _lead(text: str, before: str, *, is_listed: bool) -> str | None:
+def _lead(text: str, separator: str, before: str) -> str | None:
     """With which first words of the statement before a text is one: none («I keep fish»), its person («keep fish»), or
     what is said of a thing (fish). None if it belongs to the one before."""
     folded = fold(text)
-    if not folded or speaker(folded, load_lexicon()) == "others" or _NO_MEMBER.match(folded):
+    if not folded or _NO_MEMBER.match(folded) or speaker(folded, load_lexicon()) == "others":
         return None
-    if _OWN.match(folded):
-        return "" if read_saying(text) else None
-    person = _PERSON.match(before)
-    if person and not _GERUND.match(folded) and (said := read_saying(text)) and said.relation != DO:
-        return f"{person[0]} " if person[0].isascii() else person[0]
-    said, is_short = read_saying(before), _is_short(folded) and not says_something(folded)
-    return next(_frames(text, before, said, is_listed=is_listed), None) if said and is_short else None
+    if not _JOINS_THINGS.search(separator):  # 我老婆跟我開了一間店
+        said, person = read_saying(text), _PERSON.match(before)
+        if _OWN.match(folded):
+            return "" if said else None
+        if person and said and said.relation != DO and not _GERUND.match(folded) and _names_a_thing(said):
+            return f"{person[0]} " if person[0].isascii() else person[0]
+    return next(_frames(text, before), None) if not says_something(folded) else None
 
 
-def _frames(text: str, before: str, said: Saying, *, is_listed: bool) -> Iterator[str]:
-    """The beginnings of a statement with which another thing of a list is one, the shortest first."""
-    alone = read_saying(f"{'I like ' if text.isascii() else '我喜歡'}{text}")
+def _frames(text: str, before: str) -> Iterator[str]:
+    """The beginnings of a statement with which another thing of a list is one, the shortest first. Both things are
+    known: «rock and roll» is one, and «tea and coffee» are two."""
+    said, alone = read_saying(before), read_saying(f"{'I like ' if text.isascii() else '我喜歡'}{text}")
+    if said is None or alone is None or not _is_one_known(alone) or not _is_one_known(said):
+        return
     for found in _BOUNDARY.finditer(before):
         listed = read_saying(before[: found.start()] + text)
-        if listed is None or alone is None or not listed.thing.is_same(alone.thing):
-            continue
-        is_act = said.relation != DO or bool(said.act) or len(said.thing.words) == 1
-        is_alike = is_act and all(getattr(listed, name) == getattr(said, name) for name in _OF_LIST)
-        kinds, others = said.thing.kinds, listed.thing.kinds
-        is_known = bool(kinds and others)
-        if said.relation not in _OF_ANYTHING:  # «I play the oboe and swim»
-            is_alike = is_alike and (kinds == others or bool(kinds & others))
-        if is_listed:
-            is_alike = is_alike and (is_known or said.relation == LIKE or not (kinds or others))
-        else:  # «rock and roll» is one thing, and «tea and coffee» are two
-            things = (said.thing.words, listed.thing.words)
-            is_alike = is_alike and is_known and all(len(without_count(each)) == 1 for each in things)
-        if is_alike:
+        if listed and listed.thing.is_same(alone.thing) and _is_of_list(listed, said):
             yield before[: found.start()]
 
 
-def _is_short(folded: str) -> bool:
-    words = folded.split()
-    return len(words) <= MAX_MEMBER_WORDS and sum(not char.isascii() for char in folded) <= MAX_MEMBER_HAN
+def _is_one_known(said: Saying) -> bool:
+    """Whether a statement is about one thing of a known kind."""
+    return bool(said.thing.kinds) and len(without_count(said.thing.words)) == 1
+
+
+def _is_of_list(listed: Saying, said: Saying) -> bool:
+    """Whether two statements say the same of two things of one list: not «I play the oboe and swim»."""
+    is_alike = all(getattr(listed, name) == getattr(said, name) for name in _OF_LIST)
+    return is_alike and (said.relation in _OF_ANYTHING or bool(listed.thing.kinds & said.thing.kinds))
+
+
+def _names_a_thing(said: Saying) -> bool:
+    """Whether a statement says what it speaks of: not 用了七年."""
+    words = without_count(said.thing.words)
+    return bool(words) and not any(_ASPECT.match(name) for name in words[0])
