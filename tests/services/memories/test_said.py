@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import subprocess
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
@@ -285,6 +287,25 @@ def test_of_a_sentence_only_what_is_meant_goes(
     assert not [word for word in words if word in note.read_text("utf-8") or word in note.name]
     assert home.is_clean() and "memories(alice): forget" in home.log()[0].subject
     assert undo(vault, "alice") and contents(vault) == [said]
+
+
+def test_a_part_goes_from_a_note_that_its_person_has_named_and_added_to(vault: Vault, home: Home) -> None:
+    """Its file's name, title and properties are the person's, and stay; undo brings the words back."""
+    record_turn(vault, "alice", "我喜歡壽司，討厭橄欖")
+    (file,) = list_memories(vault, "alice")
+    path = home.path / "memories/food.md"
+    mine = file.text.replace("---\n", "---\nmood: happy  # mine\n", 1)
+    path.write_text(re.sub("(?m)^title: .*$", "title: Food", mine), encoding="utf-8")
+    (home.path / file.source).unlink()
+    me = ["-c", "user.name=Alice", "-c", "user.email=alice@example.org"]
+    for command in (["add", "-A"], [*me, "commit", "-qm", "mine"]):
+        subprocess.run(["git", *command], cwd=vault.root, check=True)
+    assert contents(vault) == ["我喜歡壽司，討厭橄欖"]
+    (told,) = record_turn(vault, "alice", "忘掉我討厭橄欖").memories
+    assert told.stays == "我喜歡壽司" and home.names() == ["food.md"]
+    text = path.read_text("utf-8")
+    assert "mood: happy  # mine\n" in text and "title: Food\n" in text and text.endswith("---\n我喜歡壽司\n")
+    assert undo(vault, "alice") and contents(vault) == ["我喜歡壽司，討厭橄欖"]
 
 
 def test_several_parts_and_lists_that_are_named_go(vault: Vault) -> None:
