@@ -72,6 +72,19 @@ def test_a_note_does_not_repeat_another_key() -> None:
     assert found == [("language", "zh-TW")]
 
 
+@pytest.mark.parametrize(
+    "message",
+    [
+        "I left Nokia, I'm at Ericsson now",
+        "I'm not at Nokia, I'm at Ericsson",
+        "I’m not with Nokia anymore, I’m with Ericsson",
+    ],
+)
+def test_where_somebody_works_is_no_name(message: str) -> None:
+    assert not [signal for signal in extract(message) if signal.key == "display_name"]
+    assert ("display_name", "Max") in written("I'm at Ericsson now. Call me Max")
+
+
 def test_an_explanation_names_proposer_score_and_what_weighed() -> None:
     """Issue 13: `explain` names who proposed, the score, the chance, and what weighed most for and against."""
     best = explain("以後都用深色主題")[0]

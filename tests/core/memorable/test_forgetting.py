@@ -193,3 +193,49 @@ def test_everything_is_understood_and_deletes_nothing(said: str) -> None:
 )
 def test_what_is_taken_back_or_named_otherwise_is_a_request(said: str, words: str) -> None:
     assert [(asked.words, asked.is_sure) for asked in to_forget(said)] == [(words, True)]
+
+
+@pytest.mark.parametrize(
+    ("memory", "said", "left"),
+    [
+        ("I play the oboe and keep three goldfish", "forget that I play the oboe", "I keep three goldfish"),
+        ("我是老師，住在台南，喜歡登山", "忘掉我住在台南", "我是老師，喜歡登山"),
+        ("我喜歡茶、咖啡和可可", "忘了我喜歡可可", "我喜歡茶和咖啡"),
+        ("I like tea because it calms me, and coffee", "forget that I like tea", "I like coffee"),
+        ("I play the oboe, like tea and coffee", "forget that I like tea", "I play the oboe and I like coffee"),
+        ("I'm a nurse and live in Rome", "forget that I'm a nurse", "I live in Rome"),
+        ("I have a dog called Rex and I play the cello", "forget what I told you about my dog", "I play the cello"),
+        ("I like tea, coffee and cocoa", "Forget about coffee.", "I like tea and cocoa"),
+        ("I like tea, coffee and cocoa", "forget that I like tea and coffee", "I like cocoa"),
+        ("I like tea, coffee and cocoa", "forget that I like tea, coffee and cocoa", ""),
+        ("I love tea, my wife loves coffee", "forget that I love tea", ""),
+        ("我喜歡和牛", "忘掉我喜歡牛", ""),
+    ],
+)
+def test_the_part_that_is_meant_goes(memory: str, said: str, left: str) -> None:
+    """The rest is a statement of its own; what says nothing alone goes with the part before it."""
+    (asked,) = to_forget(said)
+    cut = asked.cut(memory)
+    assert cut.left == left and cut.fit and (cut.gone == memory) == (left == "")
+
+
+@pytest.mark.parametrize(
+    ("memory", "said"),
+    [
+        ("I like rock and roll", "forget that I like rock"),
+        ("I like mac and cheese", "forget that I like mac"),
+        ("I love New York and Paris", "forget that I love York"),
+        ("I play the oboe and swim", "forget that I swim in the sea"),
+    ],
+)
+def test_one_thing_of_two_words_is_no_list(memory: str, said: str) -> None:
+    (asked,) = to_forget(said)
+    assert asked.cut(memory).fit == 0
+
+
+@given(st.text(alphabet="我你茶狗和、，,. and but I like tea dogs keep 喜歡討厭養", min_size=1, max_size=60))
+def test_any_text_is_taken_apart(text: str) -> None:
+    """What is left is never empty, and never all."""
+    for said in ("forget that I like tea", "忘掉我喜歡茶"):
+        cut = to_forget(said)[0].cut(text)
+        assert cut.left != text and (cut.left == "") == (cut.gone == text)

@@ -188,6 +188,19 @@ def test_a_code_or_a_private_habit_is_no_memory(message: str) -> None:
     assert [each.content for each in memorable(message)] in ([], ["I love it"])
 
 
+@pytest.mark.parametrize(
+    ("message", "content"),
+    [
+        ("I like tea, coffee, cocoa, and milk", "I like tea, coffee, cocoa, and milk"),
+        ("我喜歡茶，咖啡，可可", "我喜歡茶，咖啡，可可"),
+        ("I love jazz, thanks", "I love jazz"),
+        ("I like tea, coffee is fine", "I like tea"),
+    ],
+)
+def test_a_list_is_one_memory(message: str, content: str) -> None:
+    assert [each.content for each in memorable(message)] == [content]
+
+
 def test_what_only_ends_something_is_heard_where_it_is_asked_for() -> None:
     """With what is so instead; a request, and somebody else's act, are no part of it."""
     for message, heard in (
@@ -197,6 +210,8 @@ def test_what_only_ends_something_is_heard_where_it_is_asked_for() -> None:
         ("我把福特賣了，換了一台馬自達", ["我把福特賣了，換了一台馬自達"]),
         ("We moved off Jenkins, it's GitHub Actions now", ["We moved off Jenkins, it's GitHub Actions now"]),
         ("資料庫改成 MariaDB，不用 MySQL 了", ["資料庫改成 MariaDB，不用 MySQL 了"]),
+        ("I'm not at Nokia, I'm at Ericsson", ["I'm not at Nokia, I'm at Ericsson"]),
+        ("I'm not at Nokia today, I'm at home", []),
     ):
         assert memorable(message) == []
         found = memorable(message, with_changes=True)

@@ -55,6 +55,9 @@ def test_the_same_is_told_in_other_words_and_languages(again: str) -> None:
         ("We use Jenkins for CI", "We moved off Jenkins, it's GitHub Actions now"),
         ("Our backend is written in Java", "We rewrote the backend in Go"),
         ("I take the bus to work", "I cycle to work now"),
+        ("I work at Nokia", "I left Nokia, I'm at Ericsson now"),
+        ("I work at Nokia", "I'm not at Nokia, I'm at Ericsson"),
+        ("I work for Nokia", "I'm no longer with Nokia, I'm with Ericsson"),
     ],
 )
 def test_what_replaces_another_is_told(old: str, new: str) -> None:
@@ -87,10 +90,27 @@ def test_what_replaces_another_is_told(old: str, new: str) -> None:
         ("My car is red", "My car is in the garage now"),
         ("我們前端用 Vue", "後端改成 Go 了"),
         ("I love cats", "I'm a vegetarian now"),
+        ("I work at Nokia", "I'm at Starbucks now"),
+        ("I work at Nokia", "I'm not at home, I'm at the office"),
     ],
 )
 def test_nothing_goes_that_is_still_so(old: str, new: str) -> None:
     assert compared(new, old) == "other"
+
+
+@pytest.mark.parametrize(
+    ("said", "is_town"),
+    [
+        *(
+            (f"我住在{each}", False)
+            for each in ("一个合租房里", "一個眷村裡", "一間青旅", "两套打通的屋", "那棟老屋", "眷村裡")
+        ),
+        *((f"我住在{each}", True) for each in ("三重", "两江新区", "八里", "馬德里", "那不勒斯")),
+        ("我住在一中街附近", False),
+    ],
+)
+def test_only_a_town_takes_the_place_of_a_town(said: str, is_town: bool) -> None:
+    assert compared(said, "我住在高雄") == ("replaces" if is_town else "other")
 
 
 def test_labelled_pairs() -> None:

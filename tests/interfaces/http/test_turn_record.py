@@ -87,3 +87,7 @@ def test_what_is_to_be_forgotten_and_is_not_found_is_told(server: Server, alice:
     alice("POST", f"{MEMORY}/turns", 201, json={"user_message": "我喜歡長笛"})
     gone = alice("POST", f"{MEMORY}/turns", 201, json={"user_message": "忘掉關於長笛的記憶"})
     assert gone["not_forgotten"] == [] and [each["became"] for each in gone["memories"]] == ["forgotten"]
+    assert gone["memories"][0]["stays"] == ""
+    alice("POST", f"{MEMORY}/turns", 201, json={"user_message": "我喜歡壽司，討厭橄欖"})
+    gone = alice("POST", f"{MEMORY}/turns", 201, json={"user_message": "忘掉我討厭橄欖"})
+    assert [(each["content"], each["stays"]) for each in gone["memories"]] == [("我討厭橄欖", "我喜歡壽司")]

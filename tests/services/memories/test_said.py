@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import subprocess
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
@@ -14,6 +16,7 @@ from vault_memory.services.daemon import heartbeat
 from vault_memory.services.memories import list_memories, remember, session, statistics, store_memory, write_accesses
 from vault_memory.services.retrieval import SearchQuery, build_enhanced_prompt, recall, search
 from vault_memory.services.turns import learn_waiting, record_turn, record_turns, save_conversation
+from vault_memory.services.undoing import undo
 from vault_memory.services.vault import Vault, open_vault
 
 
@@ -248,6 +251,107 @@ def test_what_a_person_stored_is_not_forgotten_by_a_word(vault: Vault) -> None:
     remember(vault, "alice", "我喜歡咖啡")
     recorded = record_turn(vault, "alice", "忘掉我喜歡咖啡這件事")
     assert recorded.memories == () and contents(vault) == ["我喜歡咖啡"]
+
+
+@pytest.mark.parametrize(
+    ("said", "then", "gone", "left"),
+    [
+        (
+            "I play the oboe and I keep three goldfish",
+            "Forget that I keep three goldfish",
+            "I keep three goldfish",
+            "I play the oboe",
+        ),
+        ("我喜歡壽司，討厭橄欖", "忘掉我討厭橄欖", "我討厭橄欖", "我喜歡壽司"),
+        ("我喜歡壽司，討厭橄欖", "忘掉我喜歡壽司", "我喜歡壽司", "我討厭橄欖"),
+        ("I like tea, coffee and cocoa", "forget that I like coffee", "I like coffee", "I like tea and cocoa"),
+    ],
+)
+def test_of_a_sentence_only_what_is_meant_goes(
+    vault: Vault, home: Home, said: str, then: str, gone: str, left: str
+) -> None:
+    """R2: the rest stays a memory, with its id and times; the note and its name say nothing of the other part any more;
+    git has the commit, and undo brings it back."""
+    record_turn(vault, "alice", said)
+    (before,) = kept(vault)
+    recorded = record_turn(vault, "alice", then)
+    (told,) = recorded.memories
+    assert (told.became, told.content, told.stays) == ("forgotten", gone, left)
+    assert told.summary() == f"{before.type}: {gone}; what stays: {left}"
+    (file,) = list_memories(vault, "alice")
+    after = file.memory
+    assert after.content == after.title == left and (after.id, after.expires_at) == (before.id, before.expires_at)
+    (note,) = (home.path / "memories").rglob("*.md")
+    assert note == home.path / file.source
+    words = [word for word in ("goldfish", "橄欖", "coffee") if word in gone]
+    assert not [word for word in words if word in note.read_text("utf-8") or word in note.name]
+    assert home.is_clean() and "memories(alice): forget" in home.log()[0].subject
+    assert undo(vault, "alice") and contents(vault) == [said]
+
+
+def test_a_part_goes_from_a_note_that_its_person_has_named_and_added_to(vault: Vault, home: Home) -> None:
+    """Its file's name, title and properties are the person's, and stay; undo brings the words back."""
+    record_turn(vault, "alice", "我喜歡壽司，討厭橄欖")
+    (file,) = list_memories(vault, "alice")
+    path = home.path / "memories/food.md"
+    mine = file.text.replace("---\n", "---\nmood: happy  # mine\n", 1)
+    path.write_text(re.sub("(?m)^title: .*$", "title: Food", mine), encoding="utf-8")
+    (home.path / file.source).unlink()
+    me = ["-c", "user.name=Alice", "-c", "user.email=alice@example.org"]
+    for command in (["add", "-A"], [*me, "commit", "-qm", "mine"]):
+        subprocess.run(["git", *command], cwd=vault.root, check=True)
+    assert contents(vault) == ["我喜歡壽司，討厭橄欖"]
+    (told,) = record_turn(vault, "alice", "忘掉我討厭橄欖").memories
+    assert told.stays == "我喜歡壽司" and home.names() == ["food.md"]
+    text = path.read_text("utf-8")
+    assert "mood: happy  # mine\n" in text and "title: Food\n" in text and text.endswith("---\n我喜歡壽司\n")
+    assert undo(vault, "alice") and contents(vault) == ["我喜歡壽司，討厭橄欖"]
+
+
+def test_several_parts_and_lists_that_are_named_go(vault: Vault) -> None:
+    record_turn(vault, "alice", "I like tea, coffee and cocoa")
+    (told,) = record_turn(vault, "alice", "Forget that I like tea. Forget that I like cocoa.").memories
+    assert (told.content, told.stays) == ("I like tea; I like cocoa", "I like coffee") and len(kept(vault)) == 1
+    record_turn(vault, "alice", "I play the oboe, and I live in Oslo")
+    (told,) = record_turn(vault, "alice", "forget that I play the oboe and live in Oslo").memories
+    assert told.stays == "" and contents(vault) == ["I like coffee"]
+
+
+def test_what_says_it_still_is_told(vault: Vault) -> None:
+    """A memory that was stored, and one that says it in another way, with the command that deletes both."""
+    stored = remember(vault, "alice", "I like coffee")
+    record_turn(vault, "alice", "I drink coffee")
+    (drunk,) = [each for each in kept(vault) if each.id != stored]
+    recorded = record_turn(vault, "alice", "Forget that I drink coffee")
+    assert [each.became for each in recorded.memories] == ["forgotten"] and contents(vault) == ["I like coffee"]
+    assert recorded.not_forgotten == (
+        f"still said elsewhere: I like coffee (`vault-memory memory delete {stored}` deletes it)",
+    ), drunk
+
+
+@pytest.mark.parametrize(
+    ("said", "then"),
+    [
+        ("I love Turkey", "Forget about turkey."),
+        ("I love turkey", "Forget about Turkey."),
+        ("I like Bath", "forget that I like bath"),
+        ("I like bath", "forget that I like Bath"),
+    ],
+)
+def test_a_capital_that_may_make_it_something_else_is_told(vault: Vault, said: str, then: str) -> None:
+    (memory,) = record_turn(vault, "alice", said).memories
+    (told,) = record_turn(vault, "alice", then).not_forgotten
+    assert told == (
+        f"not forgotten, because its capital letter may make it something else: {said} "
+        f"(`vault-memory memory delete {memory.id}` deletes it)"
+    )
+    assert contents(vault) == [said]
+
+
+def test_a_capital_says_nothing_where_one_thing_is_meant(vault: Vault) -> None:
+    for said, then in (("I love Berlin", "forget about berlin"), ("I like rust", "forget that I like Rust")):
+        record_turn(vault, "alice", said)
+        assert record_turn(vault, "alice", then).memories and contents(vault) == []
 
 
 def test_a_note_that_its_person_edits_is_left_alone(vault: Vault, home: Home) -> None:

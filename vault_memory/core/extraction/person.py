@@ -48,6 +48,13 @@ _BARE = (
 )
 """A name without a verb of calling: «Ngozi here», «it's Siobhán, with the accent», «just Oz»."""
 
+_WHERE = lazily(r"(?<![a-z])(?:(?:at|in|near)|(?:i'm|i am)(?: not| now)? (?:with|from|for|of)) (?:the )?$")
+
+
+def is_where_one_is(before: str) -> bool:
+    """Whether what stands before a name makes it that of an employer or a place: «I'm at Ericsson now»."""
+    return _WHERE.search(before) is not None
+
 
 def _display_name(clause: Clause, message: Message, lexicon: Lexicon, existing: Mapping[str, object]) -> Signal | None:
     text = clause.text

@@ -7,14 +7,17 @@ To drop a subject and go on with another is none. The words are data (`lexicon/m
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import NamedTuple
 
 from vault_memory.core.extraction import Clause, HeardTurn, Lexicon, load_lexicon, read_turn, takes_back_the_last
 from vault_memory.core.memorable.kinds import opening
-from vault_memory.core.memorable.saying import is_all_about, says_as_much
-from vault_memory.core.memorable.things import is_in_longer_name, is_named_in
-from vault_memory.core.memorable.wording import DO, LIVE, read_saying
+from vault_memory.core.memorable.parts import Cut, goes_on_with_list, statements, without
+from vault_memory.core.memorable.saying import is_all_about, is_near, says_as_much
+from vault_memory.core.memorable.things import is_capital_otherwise, is_in_longer_name, is_named_in
+from vault_memory.core.memorable.wording import DO, LIKE, LIVE, read_saying
 from vault_memory.core.memories import categories
 from vault_memory.core.text import fold, is_carried, lazily, same, tokens
 
@@ -51,6 +54,7 @@ _ELSEWHERE = lazily(r" (?:from|in|on|out of|inside|within|of) (?:the|this|that|t
 _PERSON = ("me", "myself", "us", "我", "我自己", "我们", "我这个人")
 _ARTICLE = lazily(r"^(?:(?:the|all|any)(?![a-z]) ?)+")
 _LATIN = lazily("[a-z0-9]")
+_WORDS = lazily("[A-Za-z]+")
 _HAN = lazily("[\u3400-\u9fff]")
 MIN_HAN_CHARS, MIN_LATIN_CHARS = 2, 3
 """Less says nothing of what is meant."""
@@ -71,10 +75,37 @@ class Forget:
     is_everything: bool = False
 
     def fits(self, content: str) -> int:
-        """How well a memory with this content is what is to be forgotten: 2 if it says just that, 1 if it says that and
-        more, or is about it, 0 if it is something else."""
-        if self.is_everything:
-            return 0
+        """How well a memory with this content is what is to be forgotten: 2 if it says just that, or a part of what is
+        named, 1 if it says that and more, or is about it, 0 if it is something else."""
+        named = [self, *(replace(self, what=each) for each in self._parts)]
+        return 0 if self.is_everything else max(each._fits(content) for each in named)
+
+    def cut(self, content: str) -> Cut:
+        """What of a memory with this content goes, and what is left of it: the parts that fit, where others do not.
+        Its `fit` is 0 where nothing of it is to be forgotten."""
+        whole = 0 if self.is_everything else self.fits(content)
+        part = None if self.is_everything or same(content, self.what) else without(content, self.fits)
+        return part if part and part.fit >= whole else Cut(content, "", whole)
+
+    def is_in_doubt(self, content: str) -> bool:
+        """Whether a capital may make something else of what a memory with this content likes: Turkey, not turkey."""
+        said = read_saying(self.what if self.is_said else f"i like {self.what}")
+        named = _WORDS.findall(self.words)
+        is_one = said is not None and said.relation == LIKE and len(said.thing.words) == 1
+        return is_one and bool(named) and self.means(content) and is_capital_otherwise(named[-1], content)
+
+    def is_said_in(self, content: str) -> bool:
+        """Whether a memory with this content says what is to be forgotten, with more or in another way."""
+        said = [content, *statements(content)]
+        return any(self.means(each) or (self.is_said and is_near(each, self.what)) for each in said)
+
+    @cached_property
+    def _parts(self) -> list[str]:
+        """The statements that are named, where there are several."""
+        found = statements(self.what) if self.is_said else []
+        return found if len(found) > 1 else []
+
+    def _fits(self, content: str) -> int:
         if self.is_said:
             if same(content, self.what):
                 return 2
@@ -131,8 +162,22 @@ def to_forget(user_msg: str, lexicon: Lexicon | None = None) -> list[Forget]:
         else:
             objects = [request]
         if forget := next(filter(None, (_read(each, lexicon, is_all=is_all) for each in objects)), None):
-            found.append(replace(forget, words=_as_written(forget.what, turn, clauses[max(at - 1, 0)].start)))
+            start = clauses[max(at - 1, 0)].start
+            behind = [each for each in clauses[at + 1 :] if each.sentence == clauses[at].sentence]
+            what = _with_list(forget.what, behind, turn, start) if forget.is_said else forget.what
+            found.append(replace(forget, what=what, words=_as_written(what, turn, start)))
     return found
+
+
+def _with_list(what: str, behind: Sequence[Clause], turn: HeardTurn, start: int) -> str:
+    """What is to be forgotten with the clauses behind it that go on with its list: «tea, coffee and milk»."""
+    speech = turn.message.speech
+    at = speech.find(what, start)
+    for clause in behind if at >= 0 else ():
+        if not goes_on_with_list(what, clause.text):
+            break
+        what = speech[at : clause.end].strip()
+    return what
 
 
 def _as_written(what: str, turn: HeardTurn, start: int) -> str:

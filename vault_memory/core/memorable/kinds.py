@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import Literal
 
 from vault_memory.core.extraction import Clause, Lexicon, speaker
-from vault_memory.core.memorable.leaving import begins_with_leaving
+from vault_memory.core.memorable.ending import begins_with_leaving
 from vault_memory.core.memorable.order import usual_order
-from vault_memory.core.memorable.saying import change_in
+from vault_memory.core.memorable.saying import change_in, is_corrected
 from vault_memory.core.memorable.slots import COMMUTE
 from vault_memory.core.memorable.things import Thing
 from vault_memory.core.memorable.whole import is_whole
@@ -94,11 +94,15 @@ def kind_of(clause: Clause, goes_on: bool, lexicon: Lexicon) -> Kind | None:
     return _of_life(body, lexicon) if clause.is_first_person and not clause.is_past else None
 
 
-def change_of(clause: Clause, lexicon: Lexicon) -> Kind | None:
-    """The kind of memories whose place a clause may take that is none itself: 我把本田賣了, «I no longer like wine»."""
+def change_of(clause: Clause, following: Clause | None, lexicon: Lexicon) -> Kind | None:
+    """The kind of memories whose place a clause may take that is none itself: 我把本田賣了, «I no longer like wine»; it
+    may need the `following` one to say so."""
     said, body = _body(clause, lexicon)
     is_told = _is_told(clause, said, body, False, lexicon) and not _says(clause, "own.passing", lexicon)
-    return change_in(said) if is_told and not clause.is_once and (clause.is_first_person or _elides_me(said)) else None
+    if not is_told or clause.is_once or not (clause.is_first_person or _elides_me(said)):
+        return None
+    is_wrong = following is not None and not following.asks_to_know and is_corrected(said, following.text)
+    return change_in(said) or ("fact" if is_wrong else None)
 
 
 def _elides_me(said: str) -> bool:

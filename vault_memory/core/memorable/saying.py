@@ -12,10 +12,18 @@ from dataclasses import dataclass
 from typing import Literal
 
 from vault_memory.core.extraction import load_lexicon, speaker
-from vault_memory.core.memorable.ending import ended_with, is_without, kinds_left, kinds_of, means_of
-from vault_memory.core.memorable.leaving import is_beside, left_behind
+from vault_memory.core.memorable.ending import (
+    ended_with,
+    is_beside,
+    is_without,
+    kinds_left,
+    kinds_of,
+    left_behind,
+    means_of,
+)
 from vault_memory.core.memorable.things import Thing
 from vault_memory.core.memorable.wording import (
+    AT,
     DO,
     FAVOURITE,
     LIKE,
@@ -84,6 +92,15 @@ def change_in(text: str) -> Literal["preference", "fact"] | None:
     return "fact" if left_behind(text, is_new=False) else None
 
 
+def is_corrected(text: str, by: str) -> bool:
+    """Whether a text denies what its person is or does, and the next one says what is so instead: «I'm not at Nokia»,
+    «I'm at Ericsson»."""
+    denied, said = read_saying(text), read_saying(by)
+    if denied is None or said is None or denied.is_so or not said.is_so:
+        return False
+    return denied.relation in (*CHANGED, LIVE) and (denied.subject, denied.relation) == (said.subject, said.relation)
+
+
 def goes_on(text: str) -> bool:
     """Whether a text says, behind one that ends something, what is so from now on: 改開特斯拉, «it's Helix now»."""
     folded = fold(text)
@@ -111,6 +128,15 @@ def says_as_much(content: str, words: str) -> int:
     if asked.relation == "decide":
         is_it = is_it or asked.thing.is_before_purpose(said.thing)
     return int(is_like and is_then and is_it)
+
+
+def is_near(content: str, words: str) -> bool:
+    """Whether a text says of a thing that its person likes, does or plays it, as some words do in another way: «I drink
+    coffee» of «I like coffee»."""
+    asked, said = read_saying(words), read_saying(content)
+    if asked is None or said is None or not {asked.relation, said.relation} <= GIVEN_UP | {FAVOURITE}:
+        return False
+    return (asked.subject, asked.is_so) == (said.subject, said.is_so) and said.thing.is_same(asked.thing)
 
 
 def is_all_about(content: str, subject: str) -> bool:
@@ -180,7 +206,7 @@ def _has_changed(new: Saying, old: Saying) -> bool:
     """Whether what was so is another thing now: «I drive a Tesla now»."""
     if not (new.is_new and new.is_so and old.is_so and new.relation == old.relation) or old.more:
         return False
-    is_of_kind = new.relation == WORK or bool((new.thing.kinds & old.thing.kinds) - MANY)
+    is_of_kind = (new.relation == WORK and new.link != AT) or bool((new.thing.kinds & old.thing.kinds) - MANY)
     if new.relation == SLOT:
         is_alike = _are_linked_alike(new, old) and (is_of_kind or _may_be_there(new, old))
         return new.slot == old.slot and is_alike and new.when in (old.when, frozenset())

@@ -7,11 +7,13 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from vault_memory.core.extraction import load_lexicon
 from vault_memory.core.memories import categories
 from vault_memory.core.text import fold
 
 _WORD = re.compile(r"[a-z0-9~]+(?:[-'.+#][a-z0-9]+)*[+#]*|[\u3400-\u9fff]+|[^\W_]+|[-+/%<>=]+")
 _HAN = re.compile("[\u3400-\u9fff]{2}")
+_LATIN = re.compile("[A-Za-z]+")
 _IS_TO = re.compile(r"^to [a-z]+")
 _PREPOSITIONS = frozenset(["about", "at", "by", "for", "from", "in", "of", "on", "since", "to", "with"])
 _NAME = re.compile(r"(?<![\w.])(?!I\b)[A-Z][\w'&-]+(?:(?: (?:of|the|de|del|la|and|&))* [A-Z][\w'&-]+)+")
@@ -117,6 +119,16 @@ def _goes_on(rest: str) -> int:
     head = _HEAD.search(name)
     stem = name[: head.start()] if head else name
     return len(name) if len(stem) == 1 or (head and not stem) else 0
+
+
+def is_capital_otherwise(word: str, text: str) -> bool:
+    """Whether a text has a Latin word inside a sentence with a capital and `word` has none, or the reverse: turkey is
+    not Turkey. Of a word that the lists know, a city or a technology, the capital says nothing."""
+    form, known = _one_form(fold(word)), categories.load().categories_of(fold(word))
+    if known or fold(word) in load_lexicon().names or word.isupper():
+        return False
+    held = [each[0] for each in _LATIN.finditer(text) if each.start() and _one_form(fold(each[0])) == form]
+    return bool(held) and all(each[0].isupper() != word[0].isupper() and not each.isupper() for each in held)
 
 
 def is_in_longer_name(words: str, text: str) -> bool:

@@ -9,7 +9,8 @@ from itertools import groupby
 from vault_memory.core.extraction import Clause, HeardTurn, Lexicon, load_lexicon, read_turn
 from vault_memory.core.memorable.forgetting import asks_to_forget
 from vault_memory.core.memorable.kinds import Kind, announces, change_of, kind_of, opening, stands_alone
-from vault_memory.core.memorable.saying import change_in, goes_on
+from vault_memory.core.memorable.parts import goes_on_with_list
+from vault_memory.core.memorable.saying import change_in, goes_on, is_corrected
 from vault_memory.core.privacy import is_private, names_a_contact, redact, secrets
 from vault_memory.core.text import lazily, one_line
 
@@ -157,7 +158,9 @@ def _runs(sentence: list[Clause], lexicon: Lexicon) -> Iterator[tuple[Kind, Clau
         is_alone = kind is not None and stands_alone(clause, lexicon)
         is_next = kind == run[0] or (is_announced and not clause.asks_to_know) if run else False
         chain = chain if before and _is_of_one_make(before, clause, lexicon) else clause
-        is_more = kind is None and run is not None and before is run[2] and _says_more(before, clause, lexicon)
+        is_more = False
+        if kind is None and run is not None and before is run[2]:
+            is_more = _says_more(before, clause, lexicon) or _is_of_list(sentence, run, clause)
         if run and (is_next or is_more or (kind and not is_alone) or _continues(clause, kind, lexicon)):
             run, is_announced = (run[0], run[1], clause), False
             continue
@@ -174,10 +177,11 @@ def _changes(
 ) -> Iterator[tuple[Kind, Clause, Clause]]:
     """The same of the clauses in no memory that may end one, with those behind it that say what is so instead."""
     change: tuple[Kind, Clause, Clause] | None = None
-    for clause in sentence:
+    for clause, following in zip(sentence, [*sentence[1:], None], strict=True):
         is_free = not any(first.start <= clause.start <= last.start for _, first, last, _ in runs)
-        kind = change_of(clause, lexicon) if is_free else None
-        if change and is_free and (kind or (goes_on(clause.text) and not clause.asks_to_know)):
+        kind = change_of(clause, following, lexicon) if is_free else None
+        is_instead = change is not None and (goes_on(clause.text) or is_corrected(change[2].text, clause.text))
+        if change and is_free and (kind or (is_instead and not clause.asks_to_know)):
             change = (change[0], change[1], clause)
             continue
         if change:
@@ -199,6 +203,12 @@ def _says_more(before: Clause, clause: Clause, lexicon: Lexicon) -> bool:
         return False
     is_instead = change_in(before.text) is not None and goes_on(clause.text)
     return is_instead or _is_of_one_make(before, clause, lexicon)
+
+
+def _is_of_list(sentence: list[Clause], run: tuple[Kind, Clause, Clause], clause: Clause) -> bool:
+    """Whether a clause goes on with a list: «coffee and cocoa» behind «I like tea»."""
+    begun = ", ".join(each.text for each in sentence if run[1].start <= each.start <= run[2].start)
+    return not clause.asks_to_know and goes_on_with_list(begun, clause.text)
 
 
 def _is_of_one_make(before: Clause, clause: Clause, lexicon: Lexicon) -> bool:

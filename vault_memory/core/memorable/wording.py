@@ -24,6 +24,8 @@ MAX_CHARS = 200
 """A longer text is a note, and says more than one thing."""
 LIKE, LIVE, FAVOURITE, WORK, BE, DO, SLOT = "like", "live", "favourite", "work", "be", "do", "slot"
 """Relations that are read in a way of their own; the others are as the lexicon names them."""
+AT = "at"
+"""The link of a workplace where one is said to be: «I'm at Ericsson». One may also be at a café just now."""
 LEVELS = ("city", "province", "country")
 MAX_PLACE_CHARS = 8
 
@@ -169,6 +171,9 @@ class _Reader:
             text = text[step.end :].lstrip(" ,")
         if not heard.subject and not heard.is_given_up:
             return None
+        if heard.has_am and (found := _AT.match(text)) and self._is_workplace(found["thing"], heard.written):
+            said = self._made(WORK, heard.is_so and not heard.is_gone, found["thing"], heard)
+            return replace(said, link=AT) if said else None
         return self._made(BE if heard.has_am else DO, heard.is_so and not heard.is_gone, text, heard)
 
     def _hear(self, step: _Step, phrase: str, heard: _Heard) -> None:
@@ -259,7 +264,7 @@ class _Reader:
         if categories.load().categories_of(thing):
             return _is_known_place(thing)
         if _HAN.match(thing):
-            return len(thing) <= MAX_PLACE_CHARS
+            return len(thing) <= MAX_PLACE_CHARS and not _INSIDE.search(thing)
         return re.search(rf"(?<![A-Za-z]){re.escape(thing.split()[0].capitalize())}", written) is not None
 
     def _is_workplace(self, thing: str, written: str) -> bool:
@@ -284,10 +289,15 @@ def _reader() -> _Reader:
 _GOING = (DO, "drive", "ride")
 _STATES = (LIKE, BE, LIVE, WORK, "decide")
 """Relations that are nothing that one does."""
-_AM = ("am", "have been", "been")
+_AM = ("am", "have been", "been", "am no longer")
 _HAN = re.compile("[\u3400-\u9fff]")
 _CUT = re.compile(r"[,;:—(]|[.!?。](?=\s|$)|。| - ")
-_NO_PLACE = re.compile(r"^(?:[得了过满院着在]|(?:a|an|the|my|our|this|that|with|alone|near)\b)")
+_ONE_OF = "[一两这那哪某][个间栋套座幢层处家]"
+"""With a classifier stands what kind of dwelling it is, as behind an English article: 一個眷村, 這間青旅. No town is
+counted: 一中街, 三重, 两江新区."""
+_NO_PLACE = re.compile(rf"^(?:[得了过满院着在]|{_ONE_OF}|(?:a|an|the|my|our|this|that|with|alone|near)\b)")
+_INSIDE = re.compile("..里[面头]?$")
+"""Who is in something (眷村裡) names no town, unless it is a known one (馬德里) or a short one (八里)."""
 _CONTRACTED = (
     (re.compile(r"\b(?:can't|cant|cannot)\b"), "can not"),
     (re.compile(r"\b(?:won't|wont)\b"), "will not"),
@@ -304,6 +314,7 @@ _FAVOURITE = re.compile(
 )
 _ABOUT = re.compile(r"^(?:对于?|关于) ?|(?:很|非常|超级?|特别|真的|完全|一直|都|蛮|最|毫)+$")
 _WORK = re.compile(r"^(?:在|于)(?P<thing>.{1,20}?)(?:工作|上班|任职|服务)$")
+_AT = re.compile(r"^(?:at|with) (?P<thing>[^,]{2,24})$")
 _LATELY = "(?:上个?(?:月|周|星期|礼拜)|去年|今年|年初|前阵子)"
 _MOVED = re.compile(
     rf"^(?:(?:{_LATELY}(?:从.{{1,12}}?)?|从.{{1,12}}?)搬(?:到|去|来|家到)了?"

@@ -18,7 +18,15 @@ if TYPE_CHECKING:
         reinforced,
         why_lasting,
     )
-    from vault_memory.core.memories.making import changed, checked_type, merged, new_id, new_memory, prefix_of
+    from vault_memory.core.memories.making import (
+        changed,
+        checked_type,
+        merged,
+        new_id,
+        new_memory,
+        prefix_of,
+        with_less,
+    )
     from vault_memory.core.memories.note import (
         DEFAULT_IMPORTANCE,
         FOLDER,
@@ -26,9 +34,11 @@ if TYPE_CHECKING:
         Memory,
         decode,
         encode,
+        file_name,
         properties_of,
         read,
         source_of,
+        with_content,
         with_properties,
     )
     from vault_memory.core.memories.overlap import SAMPLED, SIMILAR, is_another_case, is_same, likeness, overlap, sketch
@@ -49,6 +59,7 @@ __all__ = [
     "checked_type",
     "decode",
     "encode",
+    "file_name",
     "source_of",
     "is_another_case",
     "is_same",
@@ -68,6 +79,8 @@ __all__ = [
     "score",
     "sketch",
     "why_lasting",
+    "with_content",
+    "with_less",
     "with_properties",
     "word_lists",
 ]
@@ -88,6 +101,7 @@ __getattr__ = lazy_exports(
         "checked_type": "making",
         "decode": "note",
         "encode": "note",
+        "file_name": "note",
         "source_of": "note",
         "is_another_case": "overlap",
         "is_same": "overlap",
@@ -105,6 +119,8 @@ __getattr__ = lazy_exports(
         "score": "scoring",
         "sketch": "overlap",
         "why_lasting": "lasting",
+        "with_content": "note",
+        "with_less": "making",
         "with_properties": "note",
     },
 )

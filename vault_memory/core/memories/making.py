@@ -107,6 +107,13 @@ def changed(
     return found
 
 
+def with_less(memory: Memory, content: str) -> Memory:
+    """The memory with only a part of its content; a title that was made of that is made anew. Its id and times stay."""
+    is_made = memory.content.startswith(memory.title)
+    title = one_line(content)[:MAX_TITLE_CHARS].rstrip() if is_made else memory.title
+    return replace(memory, content=content, title=title)
+
+
 def merged(new: Memory, old: Memory, content: str, memory_id: str, at: datetime) -> Memory:
     """The memory that takes the place of two that say the same, with this content: of the old one's type and the
     greater importance, with the tags and properties of both; it lives as long as the one that lives longer."""

@@ -132,6 +132,15 @@ def read(meta: Mapping[str, Any], body: str, name: str, problems: Sequence[str] 
     )
 
 
+def with_content(text: str, before: Memory, after: Memory) -> str:
+    """The note of `before` with the content of `after`, and with the properties that it has differently, as
+    `with_properties` writes them."""
+    written = with_properties(text, before, after)
+    parts = note.split_front_matter(written.removeprefix("\ufeff"))
+    body = parts[1] if parts else written
+    return f"{written[: len(written) - len(body)]}{after.content}\n"
+
+
 def with_properties(text: str, before: Memory, after: Memory) -> str:
     """The note of `before` with the properties that `after` has differently; its content and all else stay, and so does
     what a person wrote in place of a count and could not be understood. Raises `UsageError` where its front matter

@@ -143,7 +143,7 @@ def _turn(person: Person, taken: TurnTaken) -> dict[str, Any]:
     return {
         "source": recorded.source,
         "changes": [each.summary() for each in recorded.changes],
-        "memories": [f"{each.became}: {each.content}" for each in recorded.memories],
+        "memories": [f"{each.became}: {each.in_words()}" for each in recorded.memories],
         "degraded": [*filter(None, [*recorded.degraded, recorded.paused, recorded.reason, not_looked_at])],
     }
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time
 from pathlib import PurePosixPath
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from vault_memory.adapters.history import ASSISTANT, Draft, FileChange
 from vault_memory.core import layout, memories, trailers
@@ -33,36 +33,44 @@ _LOOKED_AT = 24
 
 @dataclass(frozen=True)
 class Kept:
-    """A memory that a turn has left behind, let live on, or taken back: what `became` of it."""
+    """A memory that a turn has left behind, let live on, or taken back: what `became` of it. Of one of which a part was
+    forgotten, `content` is that part, and `stays` what the memory says now."""
 
     id: str
     type: str
     content: str
     became: Literal["remembered", "reinforced", "forgotten"] = "remembered"
+    stays: str = ""
 
     def summary(self) -> str:
         """It in words, as commands and logs say it."""
-        return f"{self.type}: {self.content}"
+        return f"{self.type}: {self.in_words()}"
+
+    def in_words(self) -> str:
+        """Its content, and what stays of it."""
+        return self.content + (f"; what stays: {self.stays}" if self.stays else "")
 
 
 @dataclass(frozen=True)
 class KeptOfTurn:
     """What a turn's memories change: `drafts` are their commit and that of what had to go for them (`expired`, ids);
     `reinforced` are notes that change along with the logs. `not_found` says in words what was to be forgotten and is
-    in no memory that may go."""
+    in no memory that may go; `left` which memories say it still, beside those that go."""
 
     memories: tuple[Kept, ...] = ()
     drafts: tuple[Draft, ...] = ()
     reinforced: tuple[FileChange, ...] = ()
     expired: tuple[str, ...] = ()
     not_found: tuple[str, ...] = ()
+    left: tuple[str, ...] = ()
 
     def __add__(self, later: KeptOfTurn) -> KeptOfTurn:
         """Both; what goes later does not live on."""
         gone = {change.path for draft in later.drafts for change in draft.changes}
         left = tuple(change for change in self.reinforced if change.path not in gone)
         both = (self.memories + later.memories, self.drafts + later.drafts, left + later.reinforced)
-        return KeptOfTurn(*both, self.expired + later.expired, self.not_found + later.not_found)
+        told = (self.expired + later.expired, self.not_found + later.not_found, self.left + later.left)
+        return KeptOfTurn(*both, *told)
 
 
 NOTHING_KEPT = KeptOfTurn()
@@ -147,33 +155,46 @@ def forget_said(
     before (its line and its time), if that is taken back. `source` is the line that asks for it. What was said after
     `said_until` stays.
 
-    Of several that a request fits those go that say just that, if there are such. One commit for all; git's history
-    keeps them. What a person has stored, or edited and not committed, stays. The caller holds the user's lock, and
-    writes.
+    Of several that a request fits those go that say just that, if there are such; of one that says something else, too,
+    only the part that is meant. One commit for all; git's history keeps them. What a person has stored, or edited and
+    not committed, stays. The caller holds the user's lock, and writes.
     """
     if not vault.is_user(user_id):
         return NOTHING_KEPT
-    found: dict[str, MemoryFile] = {}
+    going: dict[str, _Going] = {}
+    rest: dict[str, MemoryFile] = {}
     missed: list[str] = []
     try:
         if turn_before:
-            found |= {file.source: file for file in _of_turn(vault, user_id, *turn_before)}
+            going |= {file.source: _Going(file).whole() for file in _of_turn(vault, user_id, *turn_before)}
         for each in asked:
-            fitting = [file for file in _meant(vault, user_id, each) if not _is_later(file.memory, said_until)]
-            gone = [file for file in fitting if _may_go(vault, user_id, file)]
-            found |= {file.source: file for file in gone}
-            if not gone:
-                missed.append(_why_kept(each, fitting))
+            meant = _meant(vault, user_id, each, said_until)
+            gone = [file for file in meant.fitting if _may_go(vault, user_id, file)]
+            going |= {file.source: going.get(file.source, _Going(file)).without(each) for file in gone}
+            if gone:
+                rest |= {file.source: file for file in meant.saying}
+            else:
+                missed.append(_why_kept(each, meant))
     except (Busy, IndexUnusable) as error:  # `memory delete` is left
         return KeptOfTurn(not_found=(f"the memories could not be searched ({error}): `vault-memory memory delete`",))
-    going = [file for file in found.values() if vault.history.is_kept(_place(user_id, file), file.stored)]
-    going = [file for file in going if not _is_later(file.memory, said_until)]
+    going = {
+        source: each
+        for source, each in going.items()
+        if vault.history.is_kept(_place(user_id, each.file), each.file.stored)
+        and not _is_later(each.file.memory, said_until)
+    }
     if not going:
         return KeptOfTurn(not_found=tuple(missed))
-    changes = tuple(FileChange(_place(user_id, file), file.stored, None) for file in going)
-    message = _message(user_id, "forget", [file.memory for file in going], source)
-    kept = tuple(Kept(file.memory.id, file.memory.type, file.memory.content, "forgotten") for file in going)
-    return KeptOfTurn(kept, (Draft(message, ASSISTANT, changes),), not_found=tuple(missed))
+    changes = [change for each in going.values() for change in _forgetting(user_id, each)]
+    message = _message(user_id, "forget", [each.file.memory for each in going.values()], source)
+    draft = Draft(message, ASSISTANT, tuple(changes))
+    kept = tuple(each.kept() for each in going.values())
+    return KeptOfTurn(
+        kept,
+        (draft,),
+        not_found=tuple(missed),
+        left=_still_said([file for source, file in rest.items() if source not in going]),
+    )
 
 
 def is_forgotten_by(asked: Sequence[Forget], memories_of_turn: Sequence[Kept]) -> Callable[[str], bool]:
@@ -192,13 +213,73 @@ def _of_turn(vault: Vault, user_id: str, line: str, at: datetime) -> list[Memory
     return [file for file in files if file and file.memory.source == line]
 
 
-def _meant(vault: Vault, user_id: str, asked: Forget) -> list[MemoryFile]:
-    """The active memories that a request fits; those alone that say just that, if there are any."""
+@dataclass(frozen=True)
+class _Going:
+    """A memory of which something goes: what so far, and what is `left` of it (None: nothing was taken yet)."""
+
+    file: MemoryFile
+    gone: tuple[str, ...] = ()
+    left: str | None = None
+
+    @property
+    def content(self) -> str:
+        return self.file.memory.content if self.left is None else self.left
+
+    def whole(self) -> _Going:
+        return replace(self, gone=(*self.gone, self.content), left="")
+
+    def without(self, asked: Forget) -> _Going:
+        cut = asked.cut(self.content)
+        return replace(self, gone=(*self.gone, cut.gone), left=cut.left) if self.content and cut.fit else self
+
+    def kept(self) -> Kept:
+        memory = self.file.memory
+        return Kept(memory.id, memory.type, "; ".join(self.gone), "forgotten", self.left or "")
+
+
+class _Meant(NamedTuple):
+    """The active memories that a request fits (`fitting`: those alone that fit best), those that it fits if its capital
+    means nothing, and all that say what it names."""
+
+    fitting: list[MemoryFile]
+    doubted: list[MemoryFile]
+    saying: list[MemoryFile]
+
+
+def _meant(vault: Vault, user_id: str, asked: Forget, said_until: datetime | None) -> _Meant:
     about = memories_about(vault, user_id, asked.what if asked.is_said else f"I like {asked.what}")
-    alike = {file.source: file for file in (*_alike(vault, user_id, asked.what), *about)}
-    fits = {source: asked.fits(file.memory.content) for source, file in alike.items()}
-    best = max(fits.values(), default=0)
-    return [file for source, file in alike.items() if 0 < best == fits[source]]
+    found = {file.source: file for file in (*_alike(vault, user_id, asked.what), *about)}
+    alike = [file for file in found.values() if not _is_later(file.memory, said_until)]
+    doubted = [file for file in alike if asked.is_in_doubt(file.memory.content)]
+    sure = [(asked.cut(file.memory.content).fit, file) for file in alike if file not in doubted]
+    best = max((fit for fit, _ in sure), default=0)
+    fitting = [file for fit, file in sure if 0 < best == fit]
+    return _Meant(fitting, doubted, [file for _, file in sure if asked.is_said_in(file.memory.content)])
+
+
+def _forgetting(user_id: str, going: _Going) -> list[FileChange]:
+    """The changes of files with which a memory goes, or a part of it: its title and the name of its file say no more
+    than is left either."""
+    file, left = going.file, going.left
+    path = _place(user_id, file)
+    if not left:
+        return [FileChange(path, file.stored, None)]
+    after = memories.with_less(file.memory, left)
+    text = memories.with_content(file.text, file.memory, after).encode("utf-8", "surrogateescape")
+    is_named = path.name == memories.file_name(file.memory)
+    place = path.with_name(memories.file_name(after)) if is_named else path
+    if place == path:
+        return [FileChange(path, file.stored, text)]
+    return [FileChange(path, file.stored, None), FileChange(place, None, text)]
+
+
+def _still_said(files: Sequence[MemoryFile]) -> tuple[str, ...]:
+    """Which memories say what was forgotten, too, and the next step."""
+    if not files:
+        return ()
+    said = "; ".join(file.memory.heading for file in files)
+    ids = " ".join(file.memory.id for file in files)
+    return (f"still said elsewhere: {said} (`vault-memory memory delete {ids}` deletes it)",)
 
 
 def _may_go(vault: Vault, user_id: str, file: MemoryFile) -> bool:
@@ -210,20 +291,20 @@ def _is_later(memory: Memory, said_until: datetime | None) -> bool:
     return bool(said_until and memory.created_at and memory.created_at > said_until)
 
 
-def _why_kept(asked: Forget, fitting: Sequence[MemoryFile]) -> str:
+def _why_kept(asked: Forget, meant: _Meant) -> str:
     """Why nothing goes, and the next step."""
     if asked.is_everything:
         return (
             "not forgotten: a sentence deletes no more than it names (`vault-memory memory delete` deletes by words or "
             "type, `pref unset` a value of the profile)"
         )
-    if not fitting:
+    found = meant.fitting or meant.doubted
+    if not found:
         return f"nothing found to forget: {asked.words} (`vault-memory memory list` and `pref list` show what is kept)"
-    ids = " ".join(file.memory.id for file in fitting)
-    return (
-        f"not forgotten, because you stored or edited it yourself: {fitting[0].memory.content} "
-        f"(`vault-memory memory delete {ids}` deletes it)"
-    )
+    why = "you stored or edited it yourself" if meant.fitting else "its capital letter may make it something else"
+    ids = " ".join(file.memory.id for file in found)
+    content = found[0].memory.content
+    return f"not forgotten, because {why}: {content} (`vault-memory memory delete {ids}` deletes it)"
 
 
 def _place(user_id: str, file: MemoryFile) -> PurePosixPath:

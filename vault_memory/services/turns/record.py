@@ -649,7 +649,7 @@ def _learn(
         gone = unlearned_with(state, forgotten, kept, said, counting)
         changes, evidence = state.merge([*counting, *gone.signals])
         is_in_profile = gone.stays or any(change.op == "remove" for change in changes)
-        not_found = gone.stays if is_in_profile else kept.not_found
+        not_found = (*(gone.stays if is_in_profile else kept.not_found), *kept.left)
         learned = _Learned(tuple(changes), tuple(suggestions), kept.memories, kept.expired, not_found)
         labels = vault.config.locale or _labels(written, state.profile)
         logs = _log_entries(vault, turn, line.source, at, quote, learned, cache, labels, before_it, is_reply=is_reply)
@@ -699,7 +699,7 @@ def unlearned_with(
 def note_kept(vault: Vault, user_id: str, kept: Sequence[Kept], *, completed: int = 0) -> None:
     """Count in this session what a turn has left behind, and forget how often that was recalled which it took back."""
     note_in_session(vault, user_id, created=sum(each.became == "remembered" for each in kept), completed=completed)
-    if gone := [each.id for each in kept if each.became == "forgotten"]:
+    if gone := [each.id for each in kept if each.became == "forgotten" and not each.stays]:
         with contextlib.suppress(Busy, Unwritable):  # nobody asks for the counts of what is deleted
             forget_accesses(vault, user_id, gone)
 

@@ -82,6 +82,8 @@ def _taken_back(path: PurePosixPath, old: bytes | None, new: bytes | None, now: 
         return None
     if old is None:
         return FileChange(path, now, None)
+    if _content(old) != _content(new):  # a part of it was forgotten
+        return FileChange(path, now, old)
     text = now.decode("utf-8", "surrogateescape")
     was, held = memories.decode(old.decode("utf-8", "replace")), memories.decode(text)
     try:

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from vault_memory.core.extraction import language, rules, topics
+from vault_memory.core.extraction import language, person, rules, topics
 from vault_memory.core.extraction.judge.proposals import Proposal, Proposals
 from vault_memory.core.extraction.judge.scene import Scene
 from vault_memory.core.extraction.judge.verdicts import Verdict, decided, judged
@@ -120,8 +120,8 @@ def _is_one_sign(value: str) -> bool:
 
 
 def _is_kept_out(proposal: Proposal, turn: rules.HeardTurn) -> bool:
-    """Whether a statement or name holds a private fact or somebody's address, a statement is no language, or a language
-    is only liked."""
+    """Whether a statement or name holds a private fact or somebody's address, a statement is no language, a language is
+    only liked, or a name is that of where the person is."""
     value = proposal.signal.value
     if is_private(value) or (proposal.kind == "statement" and _is_one_sign(value)):
         return True
@@ -130,6 +130,10 @@ def _is_kept_out(proposal: Proposal, turn: rules.HeardTurn) -> bool:
     if proposal.signal.key == "language":
         said = turn.message.speech[proposal.start : proposal.end]
         return language.is_only_liked(said, proposal.offset, turn.lexicon)
+    if proposal.signal.key == "display_name" and person.is_where_one_is(
+        turn.message.speech[: proposal.start + proposal.offset]
+    ):
+        return True
     written = turn.message.written[proposal.start : proposal.end]
     if proposal.signal.key != "note":
         return is_private(written)

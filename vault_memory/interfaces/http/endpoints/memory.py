@@ -129,12 +129,14 @@ class TurnIn(BaseModel):
 
 
 class KeptOut(BaseModel):
-    """A typed memory that a turn has left behind, let live on, or taken back: what `became` of it."""
+    """A typed memory that a turn has left behind, let live on, or taken back: what `became` of it. Where only a
+    part was forgotten, `content` is that part."""
 
     id: str = Field(examples=["said_1769753100000_a1b2c3d4"])
     type: str = Field(examples=["preference"])
     content: str = Field(examples=["我喜歡咖啡"])
     became: Literal["remembered", "reinforced", "forgotten"] = Field(examples=["remembered"])
+    stays: str = Field("", examples=[""], description="What it says now, if only a part of it was forgotten.")
 
 
 class RecordedOut(BaseModel):
