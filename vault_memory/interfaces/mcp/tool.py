@@ -21,7 +21,7 @@ TOOLSETS: tuple[Toolset, ...] = ("memory", "profile", "learning", "vault", "budd
 DEFAULT_TOOLSETS: tuple[Toolset, ...] = ("memory", "profile", "learning", "vault")
 
 TEXT: dict[str, Any] = {"type": "string"}
-MAY_BE_TEXT: dict[str, Any] = {"type": ["string", "null"]}
+MAY_BE_TEXT: dict[str, Any] = {"anyOf": [TEXT, {"type": "null"}]}
 WHOLE: dict[str, Any] = {"type": "integer"}
 NUMBER: dict[str, Any] = {"type": "number"}
 TRUTH: dict[str, Any] = {"type": "boolean"}
@@ -122,7 +122,7 @@ TEXTS: dict[str, Any] = {"type": "array", "items": TEXT}
 
 def slim(schema: Any) -> Any:
     """A schema without what a model does not need: titles, what only repeats our names, and a default that is empty, as
-    what is left out is."""
+    what is left out is: null is then no other value."""
     if isinstance(schema, list):
         return [slim(each) for each in schema]
     if not isinstance(schema, dict):
@@ -130,6 +130,10 @@ def slim(schema: Any) -> Any:
     kept = {key: value for key, value in schema.items() if key not in ("title", "additionalProperties")}
     if not kept.get("default", True):
         kept.pop("default")
+        branches = [each for each in kept.get("anyOf", ()) if each != {"type": "null"}]
+        if len(branches) == 1:
+            del kept["anyOf"]
+            kept |= branches[0]
     if schema.get("type") == "object":
         kept.pop("description", None)
         kept["properties"] = {name: slim(each) for name, each in schema.get("properties", {}).items()}
