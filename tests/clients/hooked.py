@@ -15,7 +15,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -143,10 +143,11 @@ def _wrong(client: str, vault: Vault, session: Session) -> list[str]:
     replies = [str(turn.get("assistant_message") or "") for turn in turns]
     if not all(said in reply for said, reply in zip(REPLIES, replies, strict=False)):
         wrong.append(f"the replies are {replies}")
-    time.sleep(2.0)  # what is learned comes after the reply
-    known = user_profile(vault, USER).preferences
-    if known.get("response_style") != "concise" or "Rust" not in str(known.get("languages")):
-        wrong.append(f"the profile is {known}")
+    while not _is_learned(known := user_profile(vault, USER).preferences):  # this comes after the reply
+        if time.monotonic() > give_up:
+            wrong.append(f"the profile is {known}")
+            break
+        time.sleep(0.2)
     kept = [each.memory.content for each in list_memories(vault, USER)]
     if [each for each in kept if "Rex" in each] != [FACT["content"]]:
         wrong.append("the model's call of the tool has left no memory")
@@ -160,6 +161,10 @@ def _wrong(client: str, vault: Vault, session: Session) -> list[str]:
     if missing := wanted - {each.event for each in heard}:
         wrong.append(f"never heard: {sorted(missing)}")
     return wrong
+
+
+def _is_learned(known: Mapping[str, object]) -> bool:
+    return known.get("response_style") == "concise" and "Rust" in str(known.get("languages"))
 
 
 def main(names: list[str]) -> int:

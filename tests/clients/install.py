@@ -36,6 +36,10 @@ PYPI = {
     "llm": ["llm==0.36"],
     "open-webui": ["open-webui==0.12.4"],
 }
+CHECKERS = {
+    "protocol": ["@modelcontextprotocol/inspector@2.12.0", "@modelcontextprotocol/conformance@0.1.16", "undici@7"],
+}
+"""No clients, but what `tests/interfaces/mcp/protocol.py` looks at our server with; not installed unless named."""
 HEAVY = {"open-webui"}
 """Not installed unless named: it takes 7 GB, for it comes with models' runtimes."""
 MAX_PYTHON = (3, 12)
@@ -44,23 +48,23 @@ MAX_PYTHON = (3, 12)
 
 def version(client: str) -> str:
     """The version at which a client is installed, which names the folder of its recordings."""
-    first = (NPM | PYPI)[client][0]
+    first = (NPM | PYPI | CHECKERS)[client][0]
     return first.replace("==", "@").rpartition("@")[2]
 
 
 def bin_folder(client: str) -> Path:
     """Where a client's commands are."""
-    return FOLDER / "node_modules" / ".bin" if client in NPM else FOLDER / client / "bin"
+    return FOLDER / "node_modules" / ".bin" if client not in PYPI else FOLDER / client / "bin"
 
 
 def install(client: str) -> None:
     """Install one client, unless it is there at this version. Raises `CalledProcessError`."""
-    packages = (NPM | PYPI)[client]
+    packages = (NPM | PYPI | CHECKERS)[client]
     mark = FOLDER / f"{client}.json"
     if mark.exists() and json.loads(mark.read_text()) == packages:
         return
     FOLDER.mkdir(exist_ok=True)
-    if client in NPM:
+    if client not in PYPI:
         package = FOLDER / "package.json"
         if not package.exists():
             package.write_text('{"private": true}\n')

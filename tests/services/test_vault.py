@@ -213,3 +213,23 @@ def test_root_is_no_exception_and_the_vault_that_the_environment_names_is_taken(
         find_vault(theirs / "notes", environ={"VAULT_MEMORY_VAULT": "/somewhere"})
     assert find_vault(theirs / "notes", environ={"VAULT_MEMORY_VAULT": str(theirs)}) == theirs
     assert find_vault(bare_vault.root, environ={"VAULT_MEMORY_VAULT": str(theirs)}) == bare_vault.root, "the nearest"
+
+
+def test_the_only_vault_of_a_machine_is_found_from_anywhere_where_that_is_asked_for(tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    with pytest.raises(NotAVault):
+        find_vault(elsewhere, environ={}, or_only=True)
+    root = create_vault(tmp_path / "one").root
+    assert find_vault(elsewhere, environ={}, or_only=True) == root
+    with pytest.raises(NotAVault):
+        find_vault(elsewhere, environ={})
+    with pytest.raises(NotAVault):  # what the person has named is not there
+        find_vault(elsewhere, environ={"VAULT_MEMORY_VAULT": str(elsewhere)}, or_only=True)
+    moved = root.rename(tmp_path / "moved")
+    with pytest.raises(NotAVault):
+        find_vault(elsewhere, environ={}, or_only=True)
+    moved.rename(root)
+    create_vault(tmp_path / "two")
+    with pytest.raises(NotAVault):
+        find_vault(elsewhere, environ={}, or_only=True)

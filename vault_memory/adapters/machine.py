@@ -34,6 +34,11 @@ def state_folder() -> Path:
     return Path.home() / usual / "vault-memory"
 
 
+def own_vaults() -> list[Path]:
+    """The vaults that this machine has made, and that are still where they were."""
+    return [root for root in map(Path, _read()[0]) if MachineRecord(root).has_own_tokens()]
+
+
 class MachineRecord:
     """This machine's record of the vault at `root`. Values are named freely: settings by their key in the file."""
 

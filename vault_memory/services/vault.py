@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary
 
 from vault_memory.adapters import files, private
-from vault_memory.adapters.machine import MachineRecord
+from vault_memory.adapters.machine import MachineRecord, own_vaults
 from vault_memory.config import Config
 from vault_memory.core import layout
 from vault_memory.errors import (
@@ -594,9 +594,16 @@ def _latest(ids: Mapping[str, Any]) -> dict[str, float]:
     return {user_id: times[user_id] for user_id in sorted(times, key=times.__getitem__)[-MAX_REFUSED:]}
 
 
-def find_vault(start: Path | None = None, *, given: str | None = None, environ: Mapping[str, str] = os.environ) -> Path:
+def find_vault(
+    start: Path | None = None,
+    *,
+    given: str | None = None,
+    environ: Mapping[str, str] = os.environ,
+    or_only: bool = False,
+) -> Path:
     """The vault's root: `given` (from `--vault`) if there is one; else the folder `start` or the nearest parent that is
-    a vault, as git finds a repository; else the one in the environment. Raises `NotAVault`.
+    a vault, as git finds a repository; else the one in the environment; else, with `or_only`, the only one that this
+    machine has made. Raises `NotAVault`.
 
     In the folders of a vault's own (`memory/`) there is no other, whatever lies there (`layout.may_be_vault`). Another
     system user reads what is said in a vault of theirs, so theirs is not found: the one in the environment is taken;
@@ -617,6 +624,8 @@ def find_vault(start: Path | None = None, *, given: str | None = None, environ: 
             break
     if environ.get(ENV_VAULT):
         return _checked(Path(environ[ENV_VAULT]), ENV_VAULT)
+    if or_only and len(own := own_vaults()) == 1:
+        return own[0]
     raise NotAVault(
         f"no vault here: {here} and its parents hold no {layout.SETTINGS_FILE}. Run `vault-memory init DIR` "
         f"to make one, or name one with --vault (in Python `open_vault(DIR)`) or {ENV_VAULT}"

@@ -81,6 +81,11 @@ async def call_everything(client: Client) -> set[str]:
     chosen = await ask("delete_memory", ids=[memory_id])
     assert chosen["preview"] == ["My dog is called Rex"]
     assert (await ask("delete_memory", confirm_code=chosen["confirm_code"]))["deleted"] == [memory_id]
+    found = await ask("forget", text="Rust")
+    assert any(each.startswith(turn["source"]) and "Rust" in each for each in found["places"])
+    done = await ask("forget", text="Rust", confirm_code=found["confirm_code"])
+    assert turn["source"] in done["places"] and done["degraded"] == []
+    assert (await ask("search_memory", query="Rust"))["hits"] == []
 
     await ask("buddy_do", task="Implement login with JWT")
     await ask("buddy_add_memory", title="JWT", content="Decided on tokens", type="decision", tags=["auth"])
@@ -120,7 +125,7 @@ def test_the_default_set_is_cheap_and_names_nobody(vault: Vault) -> None:
     reading = {each.name for each in every if each.annotations and each.annotations.read_only_hint}
     assert reading >= {"recall_memory", "search_memory", "get_profile", "buddy_remember"}
     destroying = {each.name for each in every if each.annotations and each.annotations.destructive_hint}
-    assert destroying == {"delete_memory", "buddy_delete_memory"}
+    assert destroying == {"delete_memory", "forget", "buddy_delete_memory"}
 
 
 def test_toolsets_are_chosen_by_name() -> None:
@@ -164,6 +169,56 @@ def test_a_no_deletes_nothing(vault: Vault, mode: str, no: Any) -> None:
     assert len(list_memories(vault, "alice")) == 1
 
 
+@pytest.mark.parametrize("mode", ERAS)
+@pytest.mark.parametrize("is_yes", [True, False])
+def test_a_person_is_asked_before_anything_is_forgotten(vault: Vault, mode: str, is_yes: bool) -> None:
+    asked = []
+
+    async def say(_: Any, params: Any) -> ElicitResult:
+        asked.append(params.message)
+        return ElicitResult(action="accept", content={"yes": is_yes})
+
+    async def talking(client: Client) -> Any:
+        await answer(client, "remember", content="My dog is called Rex")
+        return await (answer if is_yes else refusal)(client, "forget", text="rex")
+
+    told = talk(vault, talking, mode, elicitation_callback=say)
+    assert len(asked) == 1 and "Rex" in asked[0]
+    assert "confirm_code" not in told
+    assert len(list_memories(vault, "alice")) == (0 if is_yes else 1)
+
+
+def test_a_question_about_much_shows_its_beginning_and_says_how_much_more(vault: Vault) -> None:
+    asked = []
+
+    async def say(_: Any, params: Any) -> ElicitResult:
+        asked.append(params.message)
+        return ElicitResult(action="decline")
+
+    async def talking(client: Client) -> None:
+        for animal in ("dog", "cat", "horse", "parrot", "goldfish", "tortoise", "hamster", "canary", "pony", "goat"):
+            await answer(client, "remember", content=f"The {animal} lives in Paris", force_save=True)
+        await answer(client, "set_preference", key="current_projects", value="Paris")
+        await refusal(client, "forget", text="Paris")
+        await refusal(client, "forget", text="everything about me")
+
+    talk(vault, talking, elicitation_callback=say)
+    assert len(asked[0].splitlines()) == 12 and "… + " in asked[0]
+    assert "Forget everything about you?" in asked[1]
+
+
+def test_a_code_forgets_only_what_was_shown_with_it(vault: Vault) -> None:
+    async def talking(client: Client) -> None:
+        for fact in ("My dog is called Rex", "我喜歡芒果"):
+            await answer(client, "remember", content=fact)
+        code = (await answer(client, "forget", text="Rex"))["confirm_code"]
+        await refusal(client, "forget", text="芒果", confirm_code=code)
+        await refusal(client, "forget", text="Rex", confirm_code=code)  # a code counts once
+
+    talk(vault, talking)
+    assert len(list_memories(vault, "alice")) == 2
+
+
 def test_off_the_record_nothing_is_kept_and_it_is_said(vault: Vault) -> None:
     told = talk(open_vault(vault.root, off_record=["alice"]), lambda client: answer(client, "remember", content="Rex"))
     assert not told["stored"] and "off the record" in told["degraded"][0]
@@ -199,6 +254,15 @@ BAD: list[tuple[str, dict[str, Any], str]] = [
     ("read_note", {"source": "memory/bob/USER.md", "scope": "shared"}, "there is no note"),
     ("delete_memory", {}, "in one way"),
     ("delete_memory", {"confirm_code": "AAAAAA"}, ""),
+    ("forget", {}, "in one way"),
+    ("forget", {"text": "dog", "key": "theme"}, "in one way"),
+    ("forget", {"text": "x"}, ""),
+    ("forget", {"text": "x" * 1_000_000}, "at most 2000"),
+    ("forget", {"key": "colour"}, "colour"),
+    ("forget", {"turn": "../bob/conversations/2026-01-30.jsonl:1"}, "names no turn"),
+    ("forget", {"since": "x" * 1_000_000}, "is no day"),
+    ("forget", {"text": "nowhere to be found"}, "nothing would be forgotten"),
+    ("forget", {"text": "dog", "confirm_code": "AAAAAA"}, "wrong"),
     ("suggestions", {"action": "accept"}, "needs the id"),
     ("buddy_add_memory", {"title": "t", "content": "c", "type": "wish"}, "type"),
     ("buddy_config", {"apiKey": "sk-not-taken"}, "a key is not taken"),

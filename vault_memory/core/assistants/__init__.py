@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from vault_memory.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from vault_memory.core.assistants.clients import ASSISTANTS, Assistant, Command, Place, command_in
+    from vault_memory.core.assistants.clients import ASSISTANTS, Assistant, Command, Place, command_in, program_beside
     from vault_memory.core.assistants.rules import RULES_LOCALES, rules_text, skill_text, with_rules, without_rules
 
 __all__ = [
@@ -18,6 +18,7 @@ __all__ = [
     "Place",
     "RULES_LOCALES",
     "command_in",
+    "program_beside",
     "rules_text",
     "skill_text",
     "with_rules",
@@ -33,6 +34,7 @@ __getattr__ = lazy_exports(
         "Place": "clients",
         "RULES_LOCALES": "rules",
         "command_in": "clients",
+        "program_beside": "clients",
         "rules_text": "rules",
         "skill_text": "rules",
         "with_rules": "rules",

@@ -12,6 +12,7 @@ import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
+from pathlib import PurePath, PureWindowsPath
 from typing import Any, Literal
 
 from vault_memory.core.assistants import json_text, toml_text
@@ -71,6 +72,13 @@ class Assistant:
     hooks: Place | None = None
     rules: tuple[Folder, str] | None = None
     has_skills: bool = False
+
+
+def program_beside(python: PurePath, is_file: Callable[[PurePath], bool]) -> tuple[str, ...]:
+    """The words that start this program, whatever the PATH of an assistant is: the script that was installed beside
+    that Python, else the Python itself."""
+    script = python.with_name(f"{NAME}.exe" if isinstance(python, PureWindowsPath) else NAME)
+    return (str(script),) if is_file(script) else (str(python), "-P", "-m", "vault_memory")
 
 
 def _server_json(path: Sequence[str], entry: Callable[[Command], dict[str, Any]]) -> dict[str, Any]:

@@ -86,7 +86,6 @@ def _tool(tool: buddy.Tool) -> Tool:
         partial(_does, tool.name),
         reads_only=tool.name in _READ_ONLY,
         destroys=is_deletion,
-        is_open=tool.name == "buddy_ask_ai",
         asks=_ask_before_deleting if is_deletion else None,
     )
 

@@ -20,10 +20,11 @@ def checked_toolsets(names: Iterable[str]) -> frozenset[str]:
 
 def tools(toolsets: Iterable[str] = DEFAULT_TOOLSETS) -> dict[str, Tool]:
     """The tools of these sets, by name, in the order of the table. Raises `UsageError` as `checked_toolsets`."""
-    from vault_memory.interfaces.mcp import memory_tools, profile_tools, vault_tools  # each brings its services
+    # each brings its services
+    from vault_memory.interfaces.mcp import forgetting_tools, memory_tools, profile_tools, vault_tools
 
     wanted = checked_toolsets(toolsets)
-    found = [*memory_tools.TOOLS, *profile_tools.TOOLS, *vault_tools.TOOLS]
+    found = [*memory_tools.TOOLS, *forgetting_tools.TOOLS, *profile_tools.TOOLS, *vault_tools.TOOLS]
     if "buddy" in wanted:
         from vault_memory.interfaces.mcp import buddy_tools
 

@@ -110,7 +110,7 @@ TOOLS = (
     Tool(
         "remember",
         "memory",
-        "Remember a fact about the user for good. Call it when the user asks you to remember something. "
+        "Remember a fact about the user for good, when they ask you to. "
         "With `similar`, nothing was stored: ask the user, then use force_save.",
         RememberTaken,
         record(stored=TRUTH, id=TEXT, similar=rows(id=TEXT, content=TEXT), **_DEGRADED),

@@ -200,7 +200,7 @@ TOOLS = (
     Tool(
         "memory_summary",
         "learning",
-        "Topic of a learner's session, how well they master it, what they just did; null where unknown.",
+        "Topic of a learner's session, how well they master it, what they just did; null: unknown.",
         SummaryTaken,
         record(topic_hint=MAY_BE_TEXT, user_mastery_hint=MAY_BE_TEXT, recent_behavior=TEXT),
         _summary,

@@ -150,7 +150,7 @@ class _Answers:
             return _error(shown(str(error), person.vault))
         except MCPError:
             raise
-        except Exception:
+        except Exception:  # a fault of ours: its text may name what no model should see
             _log.exception("tool %s", tool.name)
             return _error(_FAULT)
 
@@ -182,7 +182,7 @@ class _Answers:
             raise MCPError(INVALID_PARAMS, shown(str(error), person.vault)) from error
         except MCPError:
             raise
-        except Exception as error:
+        except Exception as error:  # as for a tool
             _log.exception("resources")
             raise MCPError(INTERNAL_ERROR, _FAULT) from error
 
@@ -220,7 +220,8 @@ class _Answers:
 
 
 def _caught(person: Person, work: Callable[[], Any]) -> Callable[[], Any]:
-    """`work`, whose error is its result: a task group would wrap it. The person must still have the id at the end."""
+    """`work`, whose error is its result, whatever it is: a task group would wrap it, and the caller raises it. The
+    person must still have the id at the end."""
 
     def run() -> Any:
         try:

@@ -21,7 +21,7 @@ TOOLSETS: tuple[Toolset, ...] = ("memory", "profile", "learning", "vault", "budd
 DEFAULT_TOOLSETS: tuple[Toolset, ...] = ("memory", "profile", "learning", "vault")
 
 TEXT: dict[str, Any] = {"type": "string"}
-MAY_BE_TEXT: dict[str, Any] = {"type": ["string", "null"]}
+MAY_BE_TEXT: dict[str, Any] = {"anyOf": [TEXT, {"type": "null"}]}
 WHOLE: dict[str, Any] = {"type": "integer"}
 NUMBER: dict[str, Any] = {"type": "number"}
 TRUTH: dict[str, Any] = {"type": "boolean"}
@@ -76,14 +76,14 @@ class Tool:
     reads_only: bool = False
     destroys: bool = False
     is_idempotent: bool = False
-    is_open: bool = False
     asks: Callable[[Person, Any], Question | None] | None = None
     is_prompt: bool = False
     """Its texts have our own tags, with what is foreign in them escaped already."""
 
     @cached_property
     def listed(self) -> Listed:
-        """The tool as `tools/list` has it. Hints that have their default are left out: every model pays for them."""
+        """The tool as `tools/list` has it. Hints that have their default are left out, and whether it reaches out of
+        this machine, which the settings decide: every model pays for them."""
         return Listed(
             name=self.name,
             description=self.text,
@@ -93,7 +93,6 @@ class Tool:
                 read_only_hint=self.reads_only or None,
                 destructive_hint=None if self.reads_only else self.destroys,
                 idempotent_hint=(self.is_idempotent and not self.reads_only) or None,
-                open_world_hint=self.is_open,
             ),
         )
 
@@ -122,12 +121,19 @@ TEXTS: dict[str, Any] = {"type": "array", "items": TEXT}
 
 
 def slim(schema: Any) -> Any:
-    """A schema without what a model does not need: titles, and what only repeats our names."""
+    """A schema without what a model does not need: titles, what only repeats our names, and a default that is empty, as
+    what is left out is: null is then no other value."""
     if isinstance(schema, list):
         return [slim(each) for each in schema]
     if not isinstance(schema, dict):
         return schema
     kept = {key: value for key, value in schema.items() if key not in ("title", "additionalProperties")}
+    if not kept.get("default", True):
+        kept.pop("default")
+        branches = [each for each in kept.get("anyOf", ()) if each != {"type": "null"}]
+        if len(branches) == 1:
+            del kept["anyOf"]
+            kept |= branches[0]
     if schema.get("type") == "object":
         kept.pop("description", None)
         kept["properties"] = {name: slim(each) for name, each in schema.get("properties", {}).items()}

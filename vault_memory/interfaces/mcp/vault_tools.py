@@ -15,7 +15,8 @@ from vault_memory.services.notes import read_note
 from vault_memory.services.retrieval import SearchQuery, build_enhanced_prompt, search
 
 Kind = Literal[SEARCHABLE_KINDS]  # type: ignore[valid-type]
-Day = Annotated[str, Field(pattern=r"^(\d{4}-\d\d-\d\d)?$")]
+Day = Annotated[str, Field(json_schema_extra={"format": "date"})]
+"""YYYY-MM-DD, or "" for none (`day_of`)."""
 
 
 class SearchTaken(Taken):
@@ -48,7 +49,7 @@ class PromptTaken(Taken):
 
 def _search(person: Person, taken: SearchTaken) -> dict[str, Any]:
     query = SearchQuery(
-        taken.query, taken.top_k, "hybrid", taken.scope, tuple(taken.kinds), _day(taken.since), _day(taken.until)
+        taken.query, taken.top_k, "hybrid", taken.scope, tuple(taken.kinds), day_of(taken.since), day_of(taken.until)
     )
     if not person.is_known:
         return {"hits": [], "degraded": []}
@@ -76,11 +77,12 @@ def _prompt(person: Person, taken: PromptTaken) -> dict[str, Any]:
     return {"text": built.text, "tokens": built.tokens, "sources": sources, "degraded": built.degraded}
 
 
-def _day(text: str) -> date | None:
+def day_of(text: str) -> date | None:
+    """The day, None for "". Raises `UsageError` for one that no calendar has."""
     try:
         return date.fromisoformat(text) if text else None
     except ValueError as error:
-        raise UsageError(f"{text} is no day: write YYYY-MM-DD") from error
+        raise UsageError(f"{text[:20]!r} is no day: write YYYY-MM-DD") from error
 
 
 TOOLS = (

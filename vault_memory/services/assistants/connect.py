@@ -14,6 +14,7 @@ from vault_memory.core.assistants import (
     Assistant,
     Command,
     Place,
+    program_beside,
     skill_text,
     with_rules,
     without_rules,
@@ -49,7 +50,7 @@ def connect(
     """The edits that connect an assistant for a user, with `rules` in that language; those that change nothing are left
     out, and nothing is written. Raises `UsageError` for an unknown one, and for a file that must stay as it is."""
     assistant = _assistant(client)
-    command = Command(_program(), str(vault.root), user_id)
+    command = Command(program_beside(Path(sys.executable), os.path.isfile), str(vault.root), user_id)
     places = [assistant.server, *([assistant.hooks] if assistant.hooks and local_socket.is_possible() else [])]
     edits = [_edit(path_of(each, environ), _merged(each, command), each.parted) for each in places]
     if rules:
@@ -145,9 +146,3 @@ def _changed(path: Path, content: bytes, change: Callable[[str], str]) -> str:
         raise UsageError(f"{path} stays as it is: it is not in UTF-8") from error
     except UsageError as error:
         raise UsageError(f"{path} stays as it is: {error}. Mend it, or add the entry of docs/mcp.md by hand") from error
-
-
-def _program() -> tuple[str, ...]:
-    """How an assistant starts this program, whatever its PATH is."""
-    script = Path(sys.executable).with_name(PROGRAM)
-    return (str(script),) if script.is_file() else (sys.executable, "-P", "-m", "vault_memory")

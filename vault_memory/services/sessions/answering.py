@@ -89,7 +89,7 @@ class _Answering:
             sessions = self._in_vault()
             with self._vault.chats.one():
                 answer, work = sessions.answer(user, event)
-        except Exception as error:
+        except Exception as error:  # whatever it is: the assistant goes on without memory, and `status` tells
             answer, problem = "", _told(error)
             self._after.submit(self._note, event, problem)
         else:
@@ -114,7 +114,7 @@ class _Answering:
         self._vault.chats.let_go_first()
         try:
             work()
-        except Exception as error:
+        except Exception as error:  # whatever it is: the next event is another one's, and `status` tells
             self._note(event, _told(error))
         else:
             self._note(event, "")

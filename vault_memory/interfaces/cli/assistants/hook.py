@@ -50,7 +50,7 @@ def event(context: Context, client: str, name: str) -> None:
         told = happened.name
         if answer := happened.answer(ask(root, name, happened)):
             click.echo(answer)
-    except Exception as error:
+    except Exception as error:  # whatever it is: an assistant would show it to the person, or stop
         _note(root, client, told, error)
 
 

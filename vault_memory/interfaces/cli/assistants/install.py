@@ -31,7 +31,7 @@ _CLIENT = click.Choice([*ASSISTANTS])
 def install(
     context: Context, write: bool, name: str | None, rules: str | None, as_list: bool, client: str | None
 ) -> None:
-    """Connect the assistant CLIENT with this vault: its tools, and hooks where it has them.
+    """Connect the assistant CLIENT with this vault, or the only one here: its tools, and hooks where it has them.
 
     Shows what would change in the assistant's own files; --write changes them, and keeps a copy of each beside it.
     """
@@ -41,7 +41,9 @@ def install(
     if client is None:
         raise UsageError(f"name an assistant: {', '.join(ASSISTANTS)}; --list shows which are connected")
     from vault_memory.services.assistants import connect
+    from vault_memory.services.vault import find_vault
 
+    context.vault_path = str(find_vault(given=context.vault_path, or_only=True))
     vault = context.open()
     user_id = vault.new_user(vault.user_of(name or getpass.getuser()))
     assistant = ASSISTANTS[client]
