@@ -219,3 +219,9 @@ def test_what_only_ends_something_is_heard_where_it_is_asked_for() -> None:
 )
 def test_each_clause_of_a_row_is_kept_and_no_fragment(message: str, kept: str) -> None:
     assert [each.content for each in memorable(message)] == [kept]
+
+
+@pytest.mark.parametrize("said", ["I went vegan last year", "I turned vegetarian in 2021", "我戒酒了"])
+def test_what_somebody_does_without_from_now_on_is_kept(said: str) -> None:
+    assert heard(said), "it is so, although it began in the past"
+    assert not heard("I went home last year") and not heard("我先生在戒酒")

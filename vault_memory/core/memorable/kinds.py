@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Literal
 
 from vault_memory.core.extraction import Clause, Lexicon, speaker
+from vault_memory.core.memorable.ending import kinds_left
 from vault_memory.core.memorable.leaving import begins_with_leaving
 from vault_memory.core.memorable.order import usual_order
 from vault_memory.core.memorable.saying import change_in
@@ -87,11 +88,17 @@ def kind_of(clause: Clause, goes_on: bool, lexicon: Lexicon) -> Kind | None:
     if not clause.is_past and _states("preference", body, goes_on, lexicon):
         return "preference"
     if (clause.is_past or was) and not says("fact.life"):
-        return None
+        return _of_one_without(clause, body)
     opens = clause.start == 0 or goes_on
     if is_mine or _is_fact(body, goes_on, lexicon) or (opens and not clause.is_past and _is_statement(body, lexicon)):
         return "fact"
-    return _of_life(body, lexicon) if clause.is_first_person and not clause.is_past else None
+    of_life = _of_life(body, lexicon) if clause.is_first_person and not clause.is_past else None
+    return of_life or _of_one_without(clause, body)
+
+
+def _of_one_without(clause: Clause, body: str) -> Kind | None:
+    """The kind of a clause that says what its person does without from now on: «I went vegan last year»."""
+    return "fact" if clause.is_first_person and kinds_left(body) else None
 
 
 def change_of(clause: Clause, lexicon: Lexicon) -> Kind | None:
