@@ -710,7 +710,7 @@ def without_told(
 ) -> list[Signal]:
     """The signals without the notes of what is only told, a fact or a like: that is a memory of some days, whatever it
     is about. A note is what the person asks to have remembered, or how it is to be from now on."""
-    tells = [comparable(each.content) for each in told if each.kind != "decision"]
+    tells = [comparable(each.content) for each in told if each.kind in ("preference", "fact")]
     notes = [
         each for each in signals if each.key == NOTE and any(tell in comparable(str(each.value)) for tell in tells)
     ]
