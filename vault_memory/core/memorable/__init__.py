@@ -11,7 +11,7 @@ from vault_memory.lazy import lazy_exports
 if TYPE_CHECKING:
     from vault_memory.core.memorable.forgetting import Forget, to_forget
     from vault_memory.core.memorable.kinds import Kind
-    from vault_memory.core.memorable.moving import with_zone_of_move
+    from vault_memory.core.memorable.life import as_lived
     from vault_memory.core.memorable.saying import compared, is_liking, topics_of
     from vault_memory.core.memorable.turns import MAX_CONTENT_CHARS, Memorable, memorable
 
@@ -25,7 +25,7 @@ __all__ = [
     "memorable",
     "to_forget",
     "topics_of",
-    "with_zone_of_move",
+    "as_lived",
 ]
 
 __getattr__ = lazy_exports(
@@ -40,6 +40,6 @@ __getattr__ = lazy_exports(
         "is_liking": "saying",
         "to_forget": "forgetting",
         "topics_of": "saying",
-        "with_zone_of_move": "moving",
+        "as_lived": "life",
     },
 )

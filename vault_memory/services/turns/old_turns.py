@@ -23,7 +23,7 @@ from vault_memory.adapters.files import ReadCache
 from vault_memory.adapters.history import ASSISTANT, Draft
 from vault_memory.core import layout, reading, trailers
 from vault_memory.core.extraction import extract, takes_back_the_last
-from vault_memory.core.memorable import memorable, to_forget, with_zone_of_move
+from vault_memory.core.memorable import as_lived, memorable, to_forget
 from vault_memory.core.notes import Reply, Turn, journal
 from vault_memory.core.profile import Change, Evidence, Signal, Suggestion
 from vault_memory.core.trailers import Trailers
@@ -326,7 +326,7 @@ def _learn(vault: Vault, user_id: str, as_of: int, line: _Line, cache: ReadCache
     source, said, turn = line.source, line.said, line.turn(user_id)
     existing = ProfileFiles.read(vault, user_id, turn.created_at, cache.read).profile.values()
     signals = extract(said, line.reply, existing, vault.lexicon())
-    signals = with_zone_of_move(signals, said, existing, vault.lexicon())
+    signals = as_lived(signals, said, existing, vault.lexicon())
     if told := memorable(said, "", vault.lexicon()) if signals and vault.config.memories_from_turns else []:
         signals = without_told(signals, told, said, existing, vault.lexicon())
     before_it = None

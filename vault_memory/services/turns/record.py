@@ -40,7 +40,7 @@ from vault_memory.core.extraction import (
     why_nothing,
 )
 from vault_memory.core.forgetting import means_everything
-from vault_memory.core.memorable import Forget, Memorable, memorable, to_forget, with_zone_of_move
+from vault_memory.core.memorable import Forget, Memorable, as_lived, memorable, to_forget
 from vault_memory.core.notes import Reply, Turn, journal
 from vault_memory.core.privacy import private, secrets
 from vault_memory.core.profile import (
@@ -616,7 +616,7 @@ def _learn(
         heard = extract(said, "", existing, vault.lexicon())
         signals = [signal for signal in signals if signal not in heard]
     else:
-        signals = with_zone_of_move(signals, said, existing, vault.lexicon())
+        signals = as_lived(signals, said, existing, vault.lexicon())
     is_heard = vault.config.memories_from_turns and not is_reply
     told = memorable(said, "", vault.lexicon(), with_changes=True) if is_heard else []
     forgotten = [] if is_reply else to_forget(said, vault.lexicon())

@@ -1,17 +1,17 @@
-"""Who moves takes the time of the new place (rows B5, E4)."""
+"""What is told of a life, and what is learned from it: where one moves, how long one rows (rows B5, E4)."""
 
 from __future__ import annotations
 
 import pytest
 
 from vault_memory.core.extraction import extract, load_lexicon
-from vault_memory.core.memorable import with_zone_of_move
+from vault_memory.core.memorable import as_lived
 
 
 def zones(said: str, stored: str = "Asia/Taipei") -> list[str]:
     """The time zones that are surely learned from a message."""
     existing = {"timezone": stored} if stored else {}
-    signals = with_zone_of_move(extract(said, "", existing), said, existing, load_lexicon())
+    signals = as_lived(extract(said, "", existing), said, existing, load_lexicon())
     return [each.value for each in signals if each.key == "timezone" and not each.is_suggestion]
 
 
@@ -48,3 +48,28 @@ def test_no_zone_of_where_nobody_moved(said: str) -> None:
 
 def test_without_a_stored_zone_the_words_decide_as_before() -> None:
     assert zones("我搬去倫敦了", "") == []
+
+
+def levels(said: str) -> list[str]:
+    signals = as_lived(extract(said), said, {}, load_lexicon())
+    return [each.value for each in signals if each.key == "level"]
+
+
+@pytest.mark.parametrize(
+    "said", ["I've been rowing for six years now", "I've been playing the cello for ten years", "我划船划了六年"]
+)
+def test_how_long_one_goes_in_for_a_pastime_is_no_level(said: str) -> None:
+    assert levels(said) == []
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "I've been coding for six years",
+        "I've been a DBA for nineteen years, so skip the basics",
+        "I've been restoring pianos thirty years, skip the primer on what a hammer is",
+        "我是新手",
+    ],
+)
+def test_a_level_of_the_trade_or_of_the_answers_stays(said: str) -> None:
+    assert levels(said) != []
