@@ -11,8 +11,7 @@ from vault_memory.lazy import lazy_exports
 if TYPE_CHECKING:
     from vault_memory.core.memorable.forgetting import Forget, to_forget
     from vault_memory.core.memorable.kinds import Kind
-    from vault_memory.core.memorable.life import as_lived
-    from vault_memory.core.memorable.saying import compared, is_liking, topics_of
+    from vault_memory.core.memorable.saying import compared, home_in, is_liking, topics_of
     from vault_memory.core.memorable.turns import MAX_CONTENT_CHARS, Memorable, memorable
 
 __all__ = [
@@ -21,11 +20,11 @@ __all__ = [
     "MAX_CONTENT_CHARS",
     "Memorable",
     "compared",
+    "home_in",
     "is_liking",
     "memorable",
     "to_forget",
     "topics_of",
-    "as_lived",
 ]
 
 __getattr__ = lazy_exports(
@@ -36,10 +35,10 @@ __getattr__ = lazy_exports(
         "MAX_CONTENT_CHARS": "turns",
         "Memorable": "turns",
         "compared": "saying",
+        "home_in": "saying",
         "memorable": "turns",
         "is_liking": "saying",
         "to_forget": "forgetting",
         "topics_of": "saying",
-        "as_lived": "life",
     },
 )

@@ -101,6 +101,13 @@ def goes_on(text: str) -> bool:
     return said is not None and said.is_new and said.is_so
 
 
+def home_in(content: str) -> list[str]:
+    """The names of where a text says its person lives, folded, in the order of its words; none where it does not."""
+    said = read_saying(content)
+    is_home = said is not None and said.relation == LIVE and said.is_so
+    return [name for word in said.thing.words for name in sorted(word)] if said is not None and is_home else []
+
+
 def is_liking(content: str) -> bool:
     """Whether a text says that its person likes something."""
     said = read_saying(content)

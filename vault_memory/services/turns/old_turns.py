@@ -23,7 +23,7 @@ from vault_memory.adapters.files import ReadCache
 from vault_memory.adapters.history import ASSISTANT, Draft
 from vault_memory.core import layout, reading, trailers
 from vault_memory.core.extraction import extract, takes_back_the_last
-from vault_memory.core.memorable import as_lived, memorable, to_forget
+from vault_memory.core.memorable import memorable, to_forget
 from vault_memory.core.notes import Reply, Turn, journal
 from vault_memory.core.profile import Change, Evidence, Signal, Suggestion
 from vault_memory.core.trailers import Trailers
@@ -32,6 +32,7 @@ from vault_memory.services.memories import KeptOfTurn, forget_said, keep_said
 from vault_memory.services.notes import bring_back, read_day
 from vault_memory.services.profiles import ProfileFiles, change_profile, profile_timezone
 from vault_memory.services.redactor import Redactor
+from vault_memory.services.turns.lived import as_lived
 from vault_memory.services.turns.record import (
     digest_of_conversation,
     known_words,

@@ -40,7 +40,7 @@ from vault_memory.core.extraction import (
     why_nothing,
 )
 from vault_memory.core.forgetting import means_everything
-from vault_memory.core.memorable import Forget, Memorable, as_lived, memorable, to_forget
+from vault_memory.core.memorable import Forget, Memorable, memorable, to_forget
 from vault_memory.core.notes import Reply, Turn, journal
 from vault_memory.core.privacy import private, secrets
 from vault_memory.core.profile import (
@@ -83,6 +83,7 @@ from vault_memory.services.notes import bring_back, drop_summary, read_day
 from vault_memory.services.profiles import LaterChanges, ProfileFiles, Unlearned, unlearned
 from vault_memory.services.redactor import LEFT_OUT, Redactor
 from vault_memory.services.shortterm import note_kept_turn
+from vault_memory.services.turns.lived import as_lived
 from vault_memory.services.turns.redactions import add_redactions
 from vault_memory.services.turns.update_memory import tasks_ended
 from vault_memory.services.turns.validate import UNNAMED, new_conversation_id, validate_and_normalize

@@ -6,8 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from vault_memory.core.extraction import Lexicon, places, read_turn
-from vault_memory.core.memorable.turns import memorable
-from vault_memory.core.memorable.wording import LIVE, read_saying
+from vault_memory.core.memorable import home_in, memorable
 from vault_memory.core.memories import categories
 from vault_memory.core.profile import Signal
 from vault_memory.core.text import fold, lazily
@@ -63,8 +62,5 @@ def _with_zone_of_move(
 
 def _zone_of_home(content: str, lexicon: Lexicon) -> str:
     """The time zone of where a text says its person lives; empty where it says no place whose zone is known."""
-    said = read_saying(content)
-    if said is None or said.relation != LIVE or not said.is_so:
-        return ""
-    named = (places(name, lexicon) for word in said.thing.words for name in sorted(word))
+    named = (places(name, lexicon) for name in home_in(content))
     return next((found[-1][2] for found in named if found), "")

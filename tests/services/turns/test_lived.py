@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from vault_memory.core.extraction import extract, load_lexicon
-from vault_memory.core.memorable import as_lived
+from vault_memory.services.turns.lived import as_lived
 
 
 def zones(said: str, stored: str = "Asia/Taipei") -> list[str]:
