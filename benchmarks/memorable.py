@@ -51,7 +51,8 @@ def main() -> None:
 
 
 def kinds(turn: Turn) -> list[Kind]:
-    return [each.kind for each in memorable(turn["user_msg"])]
+    """The labels call a lesson a decision."""
+    return ["decision" if each.kind == "lesson" else each.kind for each in memorable(turn["user_msg"])]
 
 
 def word_list(turn: Turn) -> list[Kind]:

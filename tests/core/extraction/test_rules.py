@@ -10,6 +10,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tests.pace import assert_at_most, repeated
+from vault_memory.core.extraction import extract as extract_and_judge
 from vault_memory.core.extraction import extract_by_rules as extract
 
 TUNING = Path(__file__).parents[2] / "data" / "preferences" / "tuning.jsonl"
@@ -286,3 +287,11 @@ def test_a_date_is_no_telephone_number(message: str) -> None:
 
 def test_a_wish_to_remember_nothing_leaves_no_empty_note() -> None:
     assert extract("remember " + "\t" * 151 + "title: ", "") == []
+
+
+@pytest.mark.parametrize("said", ["I'll follow your steps", "follow your steps", "我照你的步驟做", "I took your steps"])
+def test_to_take_the_steps_of_an_answer_is_no_wish_for_steps(said: str) -> None:
+    for method in (extract, extract_and_judge):
+        assert [each for each in method(said, "1. Open it. 2. Close it.") if each.key == "response_style"] == []
+        wish = f"{said}. From now on explain everything step by step"
+        assert [each.value for each in method(wish) if each.key == "response_style"] == ["step-by-step"]

@@ -269,8 +269,8 @@ def test_a_person_adds_words_and_categories(tmp_path: Path) -> None:
         ("[categories.drink]\nmembers = ['cola']", r"categories of 'drink' must be a table of texts"),
         ("[categories.drink]\nmember = 'cola'", r"categories of 'drink' has names, asked, members, not 'member'"),
         ("[categories.drink]\nincludes = 'tea'", r"has names, asked, members, not 'includes'"),
-        ("[categories.gem]\nmembers = 'opal'", r"'gem' is new and needs names and members; the shipped ones are acc"),
-        ("[categories.gem]\nmembers = ' ,'\nnames = 'gem'", r"'gem' is new and needs names and members"),
+        ("[categories.rune]\nmembers = 'opal'", r"'rune' is new and needs names and members; the shipped ones are acc"),
+        ("[categories.rune]\nmembers = ' ,'\nnames = 'gem'", r"'rune' is new and needs names and members"),
         (f"[categories.drink]\nmembers = '{'x' * 61}'", r"has a word of 61 characters; 60 are the most"),
         (f"[categories.drink]\nmembers = '{'a, ' * 3_000}'", r"has 6,000 words; 5,000 are the most"),
         (
@@ -320,3 +320,30 @@ def test_what_is_in_no_list_may_be_of_any_category() -> None:
     for known in ("我喜歡咖啡", "我喜歡去運動中心", "我喜歡音樂", "我姊姊喜歡莴笋"):
         assert not asked.may_hold(known), known
     assert not categories.expand("我喜歡莴笋嗎").may_hold("I like Zorbo")
+
+
+@pytest.mark.parametrize(
+    ("question", "memory", "category"),
+    [
+        ("What cheese do I like", "I like brie", "cheese"),
+        ("我喜歡什麼起司", "我最愛卡門貝爾", "cheese"),
+        ("Which wood do I like", "I love teak", "wood"),
+        ("我喜歡哪種木頭", "我喜歡黑胡桃", "wood"),
+        ("What gem do I like", "I love opals", "gem"),
+        ("我喜歡什麼寶石", "我喜歡月光石", "gem"),
+    ],
+)
+def test_one_of_a_kind_is_found_among_fifty_others(question: str, memory: str, category: str) -> None:
+    asked = categories.expand(question)
+    assert category in asked.categories
+    others = [f"I like {name}" for name in LIKED.split(", ")]
+    assert len(others) == 50
+    assert all(asked.score(0.3, memory) > asked.score(0.3, other) for other in others)
+
+
+LIKED = (
+    "tea, coffee, jazz, chess, rowing, blue, red, cats, dogs, corgis, roses, lilies, Berlin, Lisbon, Rust, Vim, tofu, "
+    "ramen, sushi, pizza, mango, apples, carrots, spinach, salmon, steak, honey, butter, yogurt, skating, sewing, "
+    "painting, cellos, pianos, novels, poems, trains, bicycles, hats, scarves, sofas, lamps, hammers, spring, snow, "
+    "Fridays, Christmas, goldfish, parrots, cactus"
+)

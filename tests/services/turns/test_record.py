@@ -313,3 +313,12 @@ def test_a_secret_that_is_said_again_is_known(vault: Vault) -> None:
     record_turn(vault, "alice", said, reply, reflection={"summary": f"told to type {secret}", "causes": []})
     kept = "".join(path.read_text() for path in alice(vault).rglob("*") if path.suffix in (".md", ".jsonl"))
     assert secret not in kept and "then type [redacted: password] and press enter" in kept
+
+
+@pytest.mark.parametrize(
+    ("home", "move"), [("我住在台北", "我搬去倫敦了"), ("I live in Taipei", "I've moved to London")]
+)
+def test_who_moves_takes_the_time_of_the_new_place(vault: Vault, home: str, move: str) -> None:
+    for said in (home, move):
+        record_turn(vault, "alice", said)
+    assert Profile.decode((alice(vault) / "USER.md").read_bytes()).get("timezone") == "Europe/London"

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from vault_memory.core.extraction.clauses import Clause, speaker
     from vault_memory.core.extraction.judge.hearing import explain, extract, problem, why_nothing
     from vault_memory.core.extraction.lexicon import Lexicon, load_lexicon, problem_with
+    from vault_memory.core.extraction.person import places
     from vault_memory.core.extraction.rules import (
         CONCLUDED,
         INCIDENTAL,
@@ -36,6 +37,7 @@ __all__ = [
     "extract_by_rules",
     "llm",
     "load_lexicon",
+    "places",
     "problem",
     "problem_with",
     "read_turn",
@@ -57,6 +59,7 @@ __getattr__ = lazy_exports(
         "extract": "judge.hearing",
         "extract_by_rules": "rules",
         "load_lexicon": "lexicon",
+        "places": "person",
         "problem": "judge.hearing",
         "problem_with": "lexicon",
         "read_turn": "rules",

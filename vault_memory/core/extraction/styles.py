@@ -29,6 +29,7 @@ MAX_MENTIONS = 8
 """Most phrases of one list read in a clause."""
 REPLY_OPENING_CHARS = 80
 """The beginning of a reply, which says what it shows."""
+STEPS = "step-by-step"
 STYLES = ("theme", "response_style", "code_style", "examples", "design_style")
 
 
@@ -39,7 +40,10 @@ def wishes(
     if (joined := _BLANK_BESIDE_HAN.sub("", clause.text)) != clause.text:
         clause = replace(clause, text=joined)
     by_key: dict[str, list[StyleMention]] = {}
+    takes_steps = only_takes_steps(clause.text, lexicon)
     for mention in mentions(clause, lexicon):
+        if takes_steps and mention.style.value == STEPS:
+            continue
         by_key.setdefault(mention.style.key, []).append(mention)
     if named and not (clause.likes and clause.is_first_person):
         by_key.pop("examples", None)  # «no more jQuery examples» is about jQuery
@@ -132,6 +136,13 @@ def names(key: str, value: str, text: str, lexicon: Lexicon) -> bool:
         for style in lexicon.styles
         if style.key == key and style.value == value
     )
+
+
+def only_takes_steps(text: str, lexicon: Lexicon) -> bool:
+    """Whether a text names steps only as those of an answer, which its person takes: «I'll follow your steps»."""
+    taken = lexicon.words("words.style.taken")
+    rest = taken.sub(" ", text) if taken.search(text) else text
+    return rest != text and not names("response_style", STEPS, rest, lexicon)
 
 
 def echoes(spoken: list[Clause], lexicon: Lexicon) -> Iterator[tuple[Clause, Signal]]:

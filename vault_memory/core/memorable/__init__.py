@@ -11,7 +11,7 @@ from vault_memory.lazy import lazy_exports
 if TYPE_CHECKING:
     from vault_memory.core.memorable.forgetting import Forget, to_forget
     from vault_memory.core.memorable.kinds import Kind
-    from vault_memory.core.memorable.saying import compared, is_liking, topics_of
+    from vault_memory.core.memorable.saying import compared, home_in, is_liking, topics_of
     from vault_memory.core.memorable.turns import MAX_CONTENT_CHARS, Memorable, memorable
 
 __all__ = [
@@ -20,6 +20,7 @@ __all__ = [
     "MAX_CONTENT_CHARS",
     "Memorable",
     "compared",
+    "home_in",
     "is_liking",
     "memorable",
     "to_forget",
@@ -34,6 +35,7 @@ __getattr__ = lazy_exports(
         "MAX_CONTENT_CHARS": "turns",
         "Memorable": "turns",
         "compared": "saying",
+        "home_in": "saying",
         "memorable": "turns",
         "is_liking": "saying",
         "to_forget": "forgetting",

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from vault_memory.core.extraction import load_lexicon
+from vault_memory.core.memorable.slots import COMMUTE
 from vault_memory.core.memorable.things import Thing, read_thing
 from vault_memory.core.memorable.wording import BE, DO, LIKE, Saying, read_saying
 from vault_memory.core.memories import categories
@@ -23,6 +24,12 @@ _WITHIN = ("in", "on", "with", "at", "from", "by", "to", "into")
 _HAN = lazily("^[\u3400-\u9fff]")
 _DOER = lazily(r"([a-z]{2,})(?:er|or)$")
 _VERB = lazily("^[a-z]{2,}$")
+_SINCE = (
+    r"(?: ?(?:in [0-9]{4}|{sayings.left.since}))+[.! ]*$"
+    r"|[一二两三四五六七八九十几半0-9]+多?(?:年|个月|天)(?=多?了?[.! ]*$)"
+    r"|(?<=^我)(?:去年|前年|今年|年初|前阵子|上个?月|[一二两三四五六七八九十几0-9]{1,3}(?:年|个月)前)(?:就)?"
+)
+_DISHES = {"dish", "food", "breakfast", "snack"}
 MIN_ACT_CHARS = 3
 
 
@@ -43,25 +50,83 @@ def is_without(new: str, old: Saying) -> bool:
     return old.is_so and old.relation in (LIKE, DO) and bool(kinds_of(old) & {*kinds_left(new)})
 
 
+def is_with_again(new: str, old: str) -> bool:
+    """Whether a new text says that its person does no longer without what an old one says is done without: «I eat meat
+    again», 我不吃素了. Who is no longer a vegan may still be a vegetarian."""
+    without, said = kinds_without(old), read_saying(new)
+    if not without or said is None or said.subject != "me" or not said.is_new or said.when:
+        return False
+    if said.is_so:
+        held = kinds_of(said) | _kinds_of_act(said)
+        return said.relation in (LIKE, DO) and bool(held & without) and not kinds_without(new)
+    denied = _kinds_of_state(new)
+    return said.relation in (BE, DO) and bool(denied) and denied <= without
+
+
 def kinds_of(said: Saying) -> set[str]:
-    """Of the kinds that some people do without those of which a thing is."""
+    """Of the kinds that some people do without those of which a thing is; a dish is of what its name begins with, the
+    beef of 牛肉麵."""
+    kinds = {*load_lexicon().sections("sayings.without")}
     held = set(said.thing.kinds)
     for thing in ended_with(said):
         held.update(thing.kinds, *(_named(name) for word in thing.words for name in word))
-    return held & {*load_lexicon().sections("sayings.without")}
+    if not held & kinds and held & _DISHES:
+        held.update(*(_begins_with(name) for word in said.thing.words for name in word))
+    return held & kinds
 
 
-def kinds_left(new: str) -> list[str]:
-    """The kinds that a text says its person does without: by what he or she is, or as what is given up."""
-    lexicon, text, said = load_lexicon(), fold(new), read_saying(new)
-    is_alone = said is not None and len(said.thing.words) == 1 and said.relation in (BE, DO) and not said.when
-    if said is None or not said.is_new or said.subject != "me" or not is_alone:
-        return []
-    kinds = lexicon.sections("sayings.without")
+def kinds_left(new: str) -> set[str]:
+    """The kinds that a text says its person does without from now on: by what he or she is, or as what is given up."""
+    said, whole = _of_its_person(new), read_saying(new)
+    if said is None or whole is None or not (said.is_new or whole.is_new):
+        return set()
     if said.is_so:
-        return [kind for kind in kinds if lexicon.words(f"sayings.without.{kind}.states").search(text)]
+        return kinds_without(new)
     named = {kind for word in said.thing.words for name in word for kind in _named(name)}
-    return [kind for kind in kinds if said.relation == DO and kind in named]
+    left = (named & {*load_lexicon().sections("sayings.without")}) | _kinds_of_act(said)
+    return left if said.relation == DO else set()
+
+
+def kinds_without(text: str) -> set[str]:
+    """The kinds that a text says its person does without, by what he or she is."""
+    said = _of_its_person(text)
+    return _kinds_of_state(text) if said and said.is_so else set()
+
+
+def kinds_told(text: str) -> set[str]:
+    """The kinds of which a text may end or begin a life without: by these an index finds what it contradicts."""
+    said = _of_its_person(text)
+    return kinds_left(text) | _kinds_of_state(text) | _kinds_of_act(said) if said else set()
+
+
+def _kinds_of_state(text: str) -> set[str]:
+    lexicon, folded = load_lexicon(), fold(text)
+    kinds = lexicon.sections("sayings.without")
+    return {kind for kind in kinds if lexicon.words(f"sayings.without.{kind}.states").search(folded)}
+
+
+def _kinds_of_act(said: Saying) -> set[str]:
+    """Of what somebody takes by doing just that: «I quit drinking» leaves alcohol."""
+    lexicon = load_lexicon()
+    lists = {kind: f"sayings.without.{kind}" for kind in lexicon.sections("sayings.without")}
+    named = ((kind, path) for kind, path in lists.items() if "acts" in lexicon.sections(path))
+    acts = ((kind, act) for kind, path in named for act in lexicon.listed(f"{path}.acts"))
+    things = ((kind, read_thing(act, ())) for kind, act in acts)
+    return {kind for kind, thing in things if thing and thing.is_same(said.thing)}
+
+
+def _of_its_person(text: str) -> Saying | None:
+    """What a text says its person is or does, with nothing beside it but since when: «I went vegan last year»."""
+    said = read_saying(load_lexicon().shape(_SINCE).sub("", fold(text)))
+    is_alone = said is not None and len(said.thing.words) == 1 and said.relation in (BE, DO) and not said.when
+    return said if said is not None and is_alone and said.subject == "me" else None
+
+
+def _begins_with(name: str) -> frozenset[str]:
+    """The categories of the longest thing with which the name of a dish begins."""
+    known = categories.load()
+    parts = (name[:at] for at in reversed(range(2, len(name))) if not name.isascii() or name[at] == " ")
+    return next((held for part in parts if (held := frozenset(known.categories_of(part)))), frozenset())
 
 
 def _named(name: str) -> frozenset[str]:
@@ -71,6 +136,8 @@ def _named(name: str) -> frozenset[str]:
 def _parts(said: Saying) -> Iterator[Thing]:
     kinds = said.thing.kinds
     yield said.thing
+    if said.slot == COMMUTE:  # what one goes by stands at the end: driving my Skoda
+        yield from (Thing(said.thing.words[at:], kinds) for at in range(1, len(said.thing.words)))
     bare = without_count(said.thing.words)
     cut = next((at for at in range(1, len(bare)) if _is_behind(bare[at - 1], bare[at], said.relation)), len(bare))
     for words in (bare, bare[:cut]):

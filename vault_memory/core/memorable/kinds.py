@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Literal
 
 from vault_memory.core.extraction import Clause, Lexicon, speaker
-from vault_memory.core.memorable.ending import begins_with_leaving
+from vault_memory.core.memorable.ending import begins_with_leaving, kinds_left
 from vault_memory.core.memorable.order import usual_order
 from vault_memory.core.memorable.saying import change_in, is_corrected
 from vault_memory.core.memorable.slots import COMMUTE
@@ -19,7 +19,7 @@ from vault_memory.core.memorable.wording import DO, SLOT, read_saying
 from vault_memory.core.memories import categories
 from vault_memory.core.text import lazily
 
-Kind = Literal["preference", "fact", "decision"]
+Kind = Literal["preference", "fact", "decision", "lesson"]
 
 _PERSON = r"(?<![给叫让帮替对跟比问把被当劝骂催醒在]){memorable.own.subject}"
 """«I» or 我, to whom nothing is done."""
@@ -66,7 +66,7 @@ def opening(text: str, lexicon: Lexicon) -> int:
 
 
 def kind_of(clause: Clause, goes_on: bool, lexicon: Lexicon) -> Kind | None:
-    """The kind of memory that a clause states.
+    """The kind of memory that a clause states; a lesson counts as a decision.
 
     `goes_on`: the clause before states one, and its subject carries over.
     """
@@ -79,19 +79,26 @@ def kind_of(clause: Clause, goes_on: bool, lexicon: Lexicon) -> Kind | None:
     if not _is_told(clause, said, body, is_mine, lexicon):
         return None
     is_passing, was = says("own.passing"), says("own.past")
-    if not was and not says("decision.small") and _states("decision", body, goes_on, lexicon):
+    is_of_chat = says("own.yours") and not is_lesson(clause.text, lexicon)  # «let's go with the code you posted»
+    if not (was or is_of_chat or says("decision.small")) and _states("decision", body, goes_on, lexicon):
         is_for_good = says("decision.whole") or lexicon.words("memorable.decision.bare").match(body)
         return "decision" if is_for_good or not is_passing else None
-    if clause.is_once or is_passing or says("own.deictic"):
+    if clause.is_once or is_passing or says("own.yours") or says("own.deictic"):
         return None
     if not clause.is_past and _states("preference", body, goes_on, lexicon):
         return "preference"
     if (clause.is_past or was) and not says("fact.life"):
-        return None
+        return _of_one_without(clause, body)
     opens = clause.start == 0 or goes_on
     if is_mine or _is_fact(body, goes_on, lexicon) or (opens and not clause.is_past and _is_statement(body, lexicon)):
         return "fact"
-    return _of_life(body, lexicon) if clause.is_first_person and not clause.is_past else None
+    of_life = _of_life(body, lexicon) if clause.is_first_person and not clause.is_past else None
+    return of_life or _of_one_without(clause, body)
+
+
+def _of_one_without(clause: Clause, body: str) -> Kind | None:
+    """The kind of a clause that says what its person does without from now on: «I went vegan last year»."""
+    return "fact" if clause.is_first_person and kinds_left(body) else None
 
 
 def change_of(clause: Clause, following: Clause | None, lexicon: Lexicon) -> Kind | None:
@@ -139,7 +146,24 @@ def _body(clause: Clause, lexicon: Lexicon) -> tuple[str, str]:
 
 def announces(text: str, lexicon: Lexicon) -> bool:
     """Whether a clause only announces a decision or lesson, which the next one holds: «lesson learned: …»."""
-    return lexicon.words("memorable.decision.announces").search(text) is not None
+    words = lexicon.words
+    is_listed = any(words(f"memorable.decision.{name}").search(text) for name in ("announces", "labels"))
+    return is_listed or words("memorable.decision.recounts").match(text) is not None
+
+
+def is_matter(text: str, announced: str, lexicon: Lexicon, *, is_behind_colon: bool) -> bool:
+    """Whether a clause may be what the one before has announced: of option B and of an experience what stands behind a
+    colon, and of the latter only what is to be done. «Option B: Stripe», 經驗：部署前先備份, not 經驗：五年."""
+    if lexicon.words("memorable.decision.labels").search(announced):
+        return is_behind_colon
+    if lexicon.words("memorable.decision.recounts").match(announced):
+        return is_behind_colon and lexicon.words("memorable.decision.advises").search(text) is not None
+    return True
+
+
+def is_lesson(text: str, lexicon: Lexicon) -> bool:
+    """Whether what somebody has decided for good was learned: «never again», 教訓."""
+    return lexicon.words("memorable.decision.lesson").search(text) is not None
 
 
 def _is_of_others(clause: Clause, body: str, is_mine: bool, lexicon: Lexicon) -> bool:

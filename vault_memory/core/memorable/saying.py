@@ -15,9 +15,11 @@ from vault_memory.core.extraction import load_lexicon, speaker
 from vault_memory.core.memorable.ending import (
     ended_with,
     is_beside,
+    is_with_again,
     is_without,
     kinds_left,
     kinds_of,
+    kinds_told,
     left_behind,
     means_of,
 )
@@ -62,7 +64,7 @@ def topics_of(content: str) -> list[int]:
     said = _read(content)
     topics = [topic for each in said.statements for topic in _topics(each)]
     topics += [topic for thing in said.left for topic in (*thing.names, f"{LIVE} ")]
-    topics += [f"without {kind}" for kind in said.without]
+    topics += [f"without {kind}" for kind in sorted(kinds_told(content))]
     return [_number(f"{subject} {topic}") for topic in dict.fromkeys(topics) for subject in said.subjects]
 
 
@@ -72,7 +74,9 @@ def compared(new: str, old: str) -> Verdict:
     said, second = _read(new), read_saying(old)
     if second is None or second.subject not in said.subjects:
         return "other"
-    if said.without and not said.is_beside and is_without(new, second):
+    if said.is_without and not said.is_beside and is_without(new, second):
+        return "replaces"
+    if not said.is_beside and is_with_again(new, old):
         return "replaces"
     for at, each in enumerate(said.statements):
         verdict = _verdict(each, second, is_beside=said.is_beside)
@@ -106,6 +110,13 @@ def goes_on(text: str) -> bool:
     folded = fold(text)
     said = read_saying(text) or read_saying(f"i {folded}" if folded.isascii() else f"我{folded}")
     return said is not None and said.is_new and said.is_so
+
+
+def home_in(content: str) -> list[str]:
+    """The names of where a text says its person lives, folded, in the order of its words; none where it does not."""
+    said = read_saying(content)
+    is_home = said is not None and said.relation == LIVE and said.is_so
+    return [name for word in said.thing.words for name in sorted(word)] if said is not None and is_home else []
 
 
 def is_liking(content: str) -> bool:
@@ -156,7 +167,7 @@ class _Said:
     leaves: frozenset[str] = LEFT
     subjects: tuple[str, ...] = ()
     is_beside: bool = False
-    without: tuple[str, ...] = ()
+    is_without: bool = False
 
 
 def _read(content: str) -> _Said:
@@ -170,7 +181,7 @@ def _read(content: str) -> _Said:
     statements = (*([first] if first else []), *behind)
     own = [subject for subject, words in _SUBJECTS.items() if words.search(folded)] or [*_SUBJECTS]
     subjects = tuple(dict.fromkeys([*own, *(each.subject for each in statements)]))
-    return _Said(statements, tuple(left), leaves, subjects, is_beside(content), tuple(kinds_left(content)))
+    return _Said(statements, tuple(left), leaves, subjects, is_beside(content), bool(kinds_left(content)))
 
 
 def _verdict(new: Saying, old: Saying, *, is_beside: bool) -> Verdict:
@@ -186,7 +197,7 @@ def _verdict(new: Saying, old: Saying, *, is_beside: bool) -> Verdict:
 def _topics(said: Saying) -> list[str]:
     if said.relation in SINGLE:
         return [f"{said.relation} {said.slot}"]
-    own = [said.relation] if said.relation in CHANGED else [f"{SLOT} {said.slot}"] if said.relation == SLOT else []
+    own = [said.relation] if said.relation in CHANGED else [f"{SLOT} {said.slot}"] if said.slot else []
     parts = [*ended_with(said), *means_of(said)] if said.is_so else [said.thing]
     kinds = [f"without {kind}" for kind in sorted(kinds_of(said))] if said.is_so else []
     return [*own, *(name for thing in parts for name in thing.names), *kinds]
@@ -204,11 +215,13 @@ def _in_its_place(new: Saying, old: Saying) -> Verdict:
 
 def _has_changed(new: Saying, old: Saying) -> bool:
     """Whether what was so is another thing now: «I drive a Tesla now»."""
-    if not (new.is_new and new.is_so and old.is_so and new.relation == old.relation) or old.more:
+    is_in_place = new.relation == SLOT and old.relation == "use"  # for what something is used is a place, too
+    is_alike = new.relation == old.relation or is_in_place
+    if not (new.is_new and new.is_so and old.is_so and is_alike) or old.more:
         return False
     is_of_kind = (new.relation == WORK and new.link != AT) or bool((new.thing.kinds & old.thing.kinds) - MANY)
     if new.relation == SLOT:
-        is_alike = _are_linked_alike(new, old) and (is_of_kind or _may_be_there(new, old))
+        is_alike = (is_in_place or _are_linked_alike(new, old)) and (is_of_kind or _may_be_there(new, old))
         return new.slot == old.slot and is_alike and new.when in (old.when, frozenset())
     return new.relation in CHANGED and is_of_kind and new.when == old.when
 

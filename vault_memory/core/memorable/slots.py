@@ -27,6 +27,10 @@ _SORT_OF = lazily(r"^(?:kind|sort|type|style)s? of ")
 _WHICH = lazily(r" (?:for|to|in|from|on|with|of|at|when|as|by|that|which|after|before|during|while)(?![a-z])")
 _NO_PART = ("main", "primary", "主要", "主力", "的")
 """Says nothing of which place it is."""
+_PURPOSE = lazily(
+    r" (?:for|as (?:an?|the|our|my)) (?P<for>[a-z][a-z \-]{1,24})$"
+    r"|(?<=[a-z0-9 ])(?:来)?(?:做|当作?|作为?)(?:我们的?)? ?(?P<han>[^,我做当]{1,8})$"
+)
 _TO_WORK = lazily(
     r"^(?P<way>.{1,24}?) ?(?:to (?:work|school|the office|campus|uni)|去?(?:上班|上学|通勤))$"
     r"|^commute (?:by|on) (?P<by>.+)$"
@@ -67,6 +71,13 @@ def way_to_work(text: str) -> str:
     return (found["by"] or found["way"] or "") if found else ""
 
 
+def purpose_of(used: str) -> str:
+    """The place in which something stands that is used for it: the cache of «Redis for caching», of Redis 做快取; empty
+    where no purpose is said."""
+    found = _PURPOSE.search(used)
+    return _name_of(found["for"] or found["han"]) if found else ""
+
+
 def kind_of_favourite(slot: str) -> str:
     """Of what kind of thing something is the favourite, the same in either language, with what says which of that kind:
     fruit for baking is not fruit, and 配咖啡的點心 no 點心."""
@@ -84,5 +95,11 @@ def kind_of_favourite(slot: str) -> str:
 
 
 def _slot(subject: str, name: str, link: str, thing: str) -> Slot | None:
-    named = None if load_lexicon().words("sayings.slot.no_name").match(name) else read_thing(name, _NO_PART)
-    return Slot(subject, " ".join(sorted(min(word) for word in named.words)), link, thing) if named else None
+    known_as = "" if load_lexicon().words("sayings.slot.no_name").match(name) else _name_of(name)
+    return Slot(subject, known_as, link, thing) if known_as else None
+
+
+def _name_of(place: str) -> str:
+    """What a place is called, the same for the cache and for caching; empty where nothing names it."""
+    named = read_thing(place, _NO_PART)
+    return " ".join(sorted(min(word).removeprefix("~").removesuffix("e") for word in named.words)) if named else ""

@@ -8,14 +8,23 @@ from itertools import groupby
 
 from vault_memory.core.extraction import Clause, HeardTurn, Lexicon, load_lexicon, read_turn
 from vault_memory.core.memorable.forgetting import asks_to_forget
-from vault_memory.core.memorable.kinds import Kind, announces, change_of, kind_of, opening, stands_alone
+from vault_memory.core.memorable.kinds import (
+    Kind,
+    announces,
+    change_of,
+    is_lesson,
+    is_matter,
+    kind_of,
+    opening,
+    stands_alone,
+)
 from vault_memory.core.memorable.parts import goes_on_with_list
 from vault_memory.core.memorable.saying import change_in, goes_on, is_corrected
 from vault_memory.core.privacy import is_private, names_a_contact, redact, secrets
 from vault_memory.core.text import lazily, one_line
 
 MAX_CONTENT_CHARS, MIN_CONTENT_CHARS = 200, 3
-IMPORTANCE = {"preference": 0.5, "fact": 0.5, "decision": 0.6}
+IMPORTANCE = {"preference": 0.5, "fact": 0.5, "decision": 0.6, "lesson": 0.6}
 STRONG, ASKED = 0.1, 0.7
 """Added where it is said strongly («always», 最); the importance of what the person asks to have remembered."""
 _REDACTED = "[redacted"
@@ -127,11 +136,13 @@ def _of_sentence(sentence: list[Clause], user_msg: str, turn: HeardTurn, *, with
     written = turn.message.written[sentence[0].start : sentence[-1].end]
     if _REDACTED in written or is_private(written) or names_a_contact(written) or redact(written).counts:
         return
-    runs = [(*run, False) for run in _runs(sentence, turn.lexicon)]
+    runs = [(*run, False) for run in _runs(sentence, turn)]
     if with_changes:
         runs += [(*change, True) for change in _changes(sentence, runs, turn.lexicon)]
     for kind, first, last, is_only_a_change in sorted(runs, key=lambda run: run[1].start):
         start = first.start + opening(first.text, turn.lexicon)
+        if kind == "decision" and is_lesson(turn.message.speech[start : last.end], turn.lexicon):
+            kind = "lesson"
         at, until = turn.message.place(start), turn.message.place(last.end)
         quote = user_msg[at:until].rstrip()
         content = one_line(quote)[:MAX_CONTENT_CHARS].strip()
@@ -148,19 +159,29 @@ def _of_sentence(sentence: list[Clause], user_msg: str, turn: HeardTurn, *, with
             )
 
 
-def _runs(sentence: list[Clause], lexicon: Lexicon) -> Iterator[tuple[Kind, Clause, Clause]]:
+def _runs(sentence: list[Clause], turn: HeardTurn) -> Iterator[tuple[Kind, Clause, Clause]]:
     """(kind, first clause, last clause) of each memory in a sentence."""
+    lexicon = turn.lexicon
     run: tuple[Kind, Clause, Clause] | None = None
     chain = sentence[0]  # where those of one make begin
     is_announced = False  # its matter is still to come
     for before, clause in zip([None, *sentence], sentence, strict=False):
         kind = kind_of(clause, run is not None, lexicon)
         is_alone = kind is not None and stands_alone(clause, lexicon)
-        is_next = kind == run[0] or (is_announced and not clause.asks_to_know) if run else False
+        is_behind_colon = before is not None and ":" in turn.message.speech[before.end : clause.start]
+        is_held = (
+            is_announced
+            and run is not None
+            and not clause.asks_to_know
+            and is_matter(clause.text, run[2].text, lexicon, is_behind_colon=is_behind_colon)
+        )
+        is_next = is_held or (run is not None and kind == run[0])
         chain = chain if before and _is_of_one_make(before, clause, lexicon) else clause
         is_more = False
         if kind is None and run is not None and before is run[2]:
             is_more = _says_more(before, clause, lexicon) or _is_of_list(sentence, run, clause)
+        if kind is None and run is not None and run[0] == "decision" and is_behind_colon and not is_announced:
+            is_more = True
         if run and (is_next or is_more or (kind and not is_alone) or _continues(clause, kind, lexicon)):
             run, is_announced = (run[0], run[1], clause), False
             continue

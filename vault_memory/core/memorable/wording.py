@@ -15,14 +15,14 @@ from typing import NamedTuple
 
 from vault_memory.core.extraction import Lexicon, load_lexicon
 from vault_memory.core.memorable.order import usual_order
-from vault_memory.core.memorable.slots import COMMUTE, kind_of_favourite, read_slot, way_to_work
+from vault_memory.core.memorable.slots import COMMUTE, kind_of_favourite, purpose_of, read_slot, way_to_work
 from vault_memory.core.memorable.things import Thing, read_thing
 from vault_memory.core.memories import categories
 from vault_memory.core.text import fold
 
 MAX_CHARS = 200
 """A longer text is a note, and says more than one thing."""
-LIKE, LIVE, FAVOURITE, WORK, BE, DO, SLOT = "like", "live", "favourite", "work", "be", "do", "slot"
+LIKE, LIVE, FAVOURITE, WORK, BE, DO, USE, SLOT = "like", "live", "favourite", "work", "be", "do", "use", "slot"
 """Relations that are read in a way of their own; the others are as the lexicon names them."""
 AT = "at"
 """The link of a workplace where one is said to be: «I'm at Ericsson». One may also be at a café just now."""
@@ -34,7 +34,8 @@ MAX_PLACE_CHARS = 8
 class Saying:
     """What is said: of whom (`me`, `us`), what the one has to do with a thing (`relation`), whether it is so, and what
     follows (`more`). `is_new`: it is so from now on. `when`: on which days, how often. `slot`: of what kind of thing
-    it is the favourite, or where it stands (`slots`), with the `link` between the two. `act`: what is done with it."""
+    it is the favourite, or where it stands or what it is used for (`slots`), with the `link` between the two. `act`:
+    what is done with it."""
 
     subject: str
     relation: str
@@ -199,7 +200,9 @@ class _Reader:
         act = thing.removesuffix(taken).strip()
         read = read_thing(taken, self._articles)
         subject = "me" if relation == LIVE else heard.subject or "me"
-        return Saying(subject, relation, is_so, read, heard.more, heard.is_new, when, act=act) if read else None
+        slot = purpose_of(thing) if relation == USE else ""
+        link = "use" if slot else ""
+        return Saying(subject, relation, is_so, read, heard.more, heard.is_new, when, slot, link, act) if read else None
 
     def _done(self, thing: str) -> tuple[str, str]:
         """Relation and thing of what somebody does: who can play the piano plays it, and who does on weekends, too."""

@@ -23,7 +23,7 @@ MAX_SIMILAR = 10
 """So many are listed."""
 MAX_ABOUT = 24
 """So many memories of one thing are compared with what is said of it."""
-_TOLD_TYPES = ("preference", "fact", "decision")
+_TOLD_TYPES = ("preference", "fact", "decision", "lesson")
 """Of these types are the memories that may say the same in other words."""
 
 T = TypeVar("T")

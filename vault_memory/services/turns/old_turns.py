@@ -32,6 +32,7 @@ from vault_memory.services.memories import KeptOfTurn, forget_said, keep_said
 from vault_memory.services.notes import bring_back, read_day
 from vault_memory.services.profiles import ProfileFiles, change_profile, profile_timezone
 from vault_memory.services.redactor import Redactor
+from vault_memory.services.turns.lived import as_lived
 from vault_memory.services.turns.record import (
     digest_of_conversation,
     known_words,
@@ -326,6 +327,7 @@ def _learn(vault: Vault, user_id: str, as_of: int, line: _Line, cache: ReadCache
     source, said, turn = line.source, line.said, line.turn(user_id)
     existing = ProfileFiles.read(vault, user_id, turn.created_at, cache.read).profile.values()
     signals = extract(said, line.reply, existing, vault.lexicon())
+    signals = as_lived(signals, said, existing, vault.lexicon())
     if told := memorable(said, "", vault.lexicon()) if signals and vault.config.memories_from_turns else []:
         signals = without_told(signals, told, said, existing, vault.lexicon())
     before_it = None

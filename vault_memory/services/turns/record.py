@@ -83,6 +83,7 @@ from vault_memory.services.notes import bring_back, drop_summary, read_day
 from vault_memory.services.profiles import LaterChanges, ProfileFiles, Unlearned, unlearned
 from vault_memory.services.redactor import LEFT_OUT, Redactor
 from vault_memory.services.shortterm import note_kept_turn
+from vault_memory.services.turns.lived import as_lived
 from vault_memory.services.turns.redactions import add_redactions
 from vault_memory.services.turns.update_memory import tasks_ended
 from vault_memory.services.turns.validate import UNNAMED, new_conversation_id, validate_and_normalize
@@ -618,6 +619,8 @@ def _learn(
     if is_reply:
         heard = extract(said, "", existing, vault.lexicon())
         signals = [signal for signal in signals if signal not in heard]
+    else:
+        signals = as_lived(signals, said, existing, vault.lexicon())
     is_heard = vault.config.memories_from_turns and not is_reply
     told = memorable(said, "", vault.lexicon(), with_changes=True) if is_heard else []
     forgotten = [] if is_reply else to_forget(said, vault.lexicon())
@@ -713,7 +716,7 @@ def without_told(
 ) -> list[Signal]:
     """The signals without the notes of what is only told, a fact or a like: that is a memory of some days, whatever it
     is about. A note is what the person asks to have remembered, or how it is to be from now on."""
-    tells = [comparable(each.content) for each in told if each.kind != "decision"]
+    tells = [comparable(each.content) for each in told if each.kind in ("preference", "fact")]
     notes = [
         each for each in signals if each.key == NOTE and any(tell in comparable(str(each.value)) for tell in tells)
     ]

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from vault_memory.core.extraction import language, person, rules, topics
+from vault_memory.core.extraction import language, person, rules, styles, topics
 from vault_memory.core.extraction.judge.proposals import Proposal, Proposals
 from vault_memory.core.extraction.judge.scene import Scene
 from vault_memory.core.extraction.judge.verdicts import Verdict, decided, judged
@@ -121,9 +121,11 @@ def _is_one_sign(value: str) -> bool:
 
 def _is_kept_out(proposal: Proposal, turn: rules.HeardTurn) -> bool:
     """Whether a statement or name holds a private fact or somebody's address, a statement is no language, a language is
-    only liked, or a name is that of where the person is."""
+    only liked, a name is that of where the person is, or a wish for steps only names those of an answer."""
     value = proposal.signal.value
     if is_private(value) or (proposal.kind == "statement" and _is_one_sign(value)):
+        return True
+    if proposal.signal.value == styles.STEPS and styles.only_takes_steps(turn.message.speech, turn.lexicon):
         return True
     if proposal.kind not in ("statement", "name") or proposal.origin == "rule":
         return False
