@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 from pathlib import Path, PurePosixPath
@@ -131,6 +132,40 @@ def test_g5_a_note_is_gone_under_all_its_paths(vault: Vault) -> None:
 
     with pytest.raises(UsageError, match="was erased"):
         save_note(vault, PurePosixPath("memory/alice/notes/idea.md"), None, b"An idea\n", "m", vault.history.person())
+
+
+def test_a_note_is_known_by_its_path_and_not_by_what_others_say_as_well(vault: Vault) -> None:
+    """Notes that were once empty, or made of one template, are other notes; and so is one at a former path."""
+    root, committed = vault.root, ("-c", "user.name=A", "-c", "user.email=a@x", "commit", "-qm", "notes")
+    notes = root / "memory/alice/notes"
+    notes.mkdir(parents=True)
+    template = "# Weekly plan\n\nWhat I want to do, and what I must not forget\n"
+    for name in ("plan.md", "other.md", "third.md"):
+        (notes / name).write_text("" if name == "third.md" else template)
+    (notes / "empty.md").write_text("")
+    git(root, "add", "-A")
+    git(root, *committed)
+    (notes / "plan.md").write_text("The secret plan is to buy a lighthouse on the coast\n")
+    for name in ("other.md", "third.md"):
+        (notes / name).write_text(f"a note that matters, {name}\n")
+    git(root, "mv", "memory/alice/notes/empty.md", "memory/alice/notes/hollow.md")
+    git(root, *committed, "-a")
+    git(root, "mv", "memory/alice/notes/plan.md", "memory/alice/notes/moved.md")
+    git(root, *committed)
+    (notes / "plan.md").write_text("another plan, of another day\n")
+    git(root, "add", "-A")
+    git(root, *committed)
+    os.rename(notes / "moved.md", notes / "last.md")  # and no commit of that
+    wanted = of_note(vault, "memory/alice/notes/last.md")
+    assert {each.name for each in wanted.request.gone} == {"last.md", "moved.md"}
+    receipt = erase(vault, wanted)
+    assert any(line.startswith("what memory/alice/notes/plan.md was") for line in receipt.kept)
+    assert sorted(each.name for each in notes.iterdir()) == ["hollow.md", "other.md", "plan.md", "third.md"]
+    assert git(root, "log", "--format=%s", "--", "memory/alice/notes/other.md").split() == ["notes", "notes"]
+    assert of_note(vault, "memory/alice/notes/third.md").request.gone[1:] == ()
+    from vault_memory.services.notes import save_note
+
+    save_note(vault, PurePosixPath("memory/alice/notes/n.md"), None, template.encode(), "m", vault.history.person())
 
 
 def test_what_another_user_wrote_stays_theirs_and_is_said(vault: Vault) -> None:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from vault_memory.adapters.erasing.former import JOURNAL, now_called, read_map
     from vault_memory.adapters.erasing.incoming import brought_back
     from vault_memory.adapters.erasing.look import held_files, look_for
+    from vault_memory.adapters.erasing.renames import paths_of
     from vault_memory.adapters.erasing.request import Erased, Request
     from vault_memory.adapters.erasing.rewrite import named_in
     from vault_memory.adapters.erasing.stones import (
@@ -38,6 +39,7 @@ __all__ = [
     "named_in",
     "new_tombstones",
     "now_called",
+    "paths_of",
     "read_map",
     "read_tombstones",
     "refuse_erasing",
@@ -60,6 +62,7 @@ __getattr__ = lazy_exports(
         "named_in": "rewrite",
         "look_for": "look",
         "now_called": "former",
+        "paths_of": "renames",
         "read_map": "former",
         "new_tombstones": "stones",
         "read_tombstones": "stones",

@@ -198,6 +198,11 @@ def _kept(vault: Vault, wanted: Wanted) -> tuple[str, ...]:
     ]
     if wanted.request.gone and not wanted.is_user:
         lines.append("other files and conversations that say the same: `vault-memory erase --text …` takes a text out")
+    lines += [
+        f"what {path} was before, in history: it is another note now, or another's; `vault-memory erase --note {path}` "
+        "takes both"
+        for path in wanted.elsewhere
+    ]
     if erasure := wanted.erasure():
         if words := erasure.other_words:
             lines.append(f"another region's words for it ({', '.join(words)}): name each with --text, too")
