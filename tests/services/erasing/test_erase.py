@@ -250,6 +250,37 @@ def test_a_state_in_which_it_cannot_be_done_changes_nothing(vault: Vault, tmp_pa
     assert leftovers(root, SECRET).places
 
 
+@pytest.mark.parametrize("held", ["file", "history", "name"])
+def test_a_repository_inside_the_vault_that_holds_it_is_named_and_nothing_is_changed(vault: Vault, held: str) -> None:
+    """Its notes are indexed, and its history cannot be made anew from here."""
+    record_turn(vault, "alice", f"Remember that {SECRET}", "ok")
+    record_turn(vault, "bob", "hello", "hi")
+    nested = vault.root / "work/nested"
+    nested.mkdir(parents=True)
+    git(nested, "init", "-q")
+    committed = ("-c", "user.name=A", "-c", "user.email=a@x", "commit", "-qm", "x")
+    note = nested / (f"{SECRET}.md" if held == "name" else "a.md")
+    note.write_text(SECRET if held != "name" else "plain")
+    if held == "history":
+        git(nested, "add", "-A")
+        git(nested, *committed)
+        note.write_text("plain")
+        git(nested, *committed, "-a")
+    with pytest.raises(HistoryError, match="work/nested is a git repository of its own"):
+        preview(vault, of_texts(vault, "alice", [SECRET]))
+    with pytest.raises(HistoryError, match="work/nested"):
+        erase(vault, of_texts(vault, "alice", [SECRET]))
+    assert not (vault.root / ".vault-memory/erasing").exists()
+    assert SECRET in git(vault.root, "log", "-p")
+    with pytest.raises(HistoryError, match="work/nested"):
+        erase(vault, of_note(vault, "work/nested/a.md" if held != "name" else f"work/nested/{SECRET}.md"))
+    erase(vault, of_texts(vault, "alice", ["another text"]))
+    shutil.move(nested, vault.root / "memory/bob/nested")
+    assert erase(vault, of_texts(vault, "alice", [SECRET])).left == ()
+    erase(vault, of_user(vault, "bob"))
+    assert leftovers(vault.root, SECRET).places == []
+
+
 def test_a_text_of_few_letters_and_a_file_that_turns_write_are_refused(vault: Vault) -> None:
     record_turn(vault, "alice", "hello", "hi")
     for text in ("a", "七", " . "):

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from vault_memory.adapters.erasing.former import JOURNAL, now_called, read_map
     from vault_memory.adapters.erasing.incoming import brought_back
     from vault_memory.adapters.erasing.look import held_files, look_for
+    from vault_memory.adapters.erasing.nested import refuse_nested
     from vault_memory.adapters.erasing.renames import paths_of
     from vault_memory.adapters.erasing.request import Erased, Request
     from vault_memory.adapters.erasing.rewrite import named_in
@@ -43,6 +44,7 @@ __all__ = [
     "read_map",
     "read_tombstones",
     "refuse_erasing",
+    "refuse_nested",
     "tombstones_of_machine",
     "write_tombstones",
 ]
@@ -67,6 +69,7 @@ __getattr__ = lazy_exports(
         "new_tombstones": "stones",
         "read_tombstones": "stones",
         "refuse_erasing": "erase",
+        "refuse_nested": "nested",
         "tombstones_of_machine": "stones",
         "write_tombstones": "stones",
     },

@@ -12,7 +12,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from vault_memory.adapters import files
-from vault_memory.adapters.erasing import Erased, look_for, new_tombstones, refuse_erasing, write_tombstones
+from vault_memory.adapters.erasing import (
+    Erased,
+    look_for,
+    new_tombstones,
+    refuse_erasing,
+    refuse_nested,
+    write_tombstones,
+)
 from vault_memory.adapters.git import Repository
 from vault_memory.core import layout
 from vault_memory.errors import Busy, HistoryError
@@ -71,6 +78,7 @@ def preview(vault: Vault, wanted: Wanted) -> Preview:
     which not all can be made anew."""
     repository = Repository(vault.history.root)
     refuse_erasing(repository)
+    refuse_nested(repository, wanted.request)
     in_git, private = look_for(repository, wanted.request), tuple(map(str, holding_files(vault, wanted)))
     forms = erasure.found if (erasure := wanted.erasure()) else ()
     return Preview(in_git, private, forms, _kept(vault, wanted), out_of_reach(vault, wanted))
@@ -87,6 +95,7 @@ def erase(vault: Vault, wanted: Wanted, step: Step = lambda _: None) -> Receipt:
     with _alone(vault, wanted, LOCK_TIMEOUT_S):
         repository = Repository(vault.history.root)
         refuse_erasing(repository)
+        refuse_nested(repository, wanted.request)
         flushed = vault.history.flush()
         if flushed.waiting:
             raise HistoryError(
