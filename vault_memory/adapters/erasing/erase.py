@@ -17,7 +17,15 @@ from vault_memory.adapters.erasing.pack import NewPack
 from vault_memory.adapters.erasing.references import TIMEOUT_S, Step, move_references, moves_of, rewrite_all
 from vault_memory.adapters.erasing.request import Erased, Request
 from vault_memory.adapters.erasing.rewrite import Rewrite
-from vault_memory.adapters.erasing.working_tree import INDEX, LOCK, index_entries, index_lock, mask_files, write_index
+from vault_memory.adapters.erasing.working_tree import (
+    INDEX,
+    LOCK,
+    index_entries,
+    index_lock,
+    mask_files,
+    rename_on_disk,
+    write_index,
+)
 from vault_memory.adapters.git import ObjectReader, Repository
 from vault_memory.adapters.scan import walk
 from vault_memory.core import reading
@@ -100,7 +108,7 @@ def _erase(repository: Repository, request: Request, step: Step) -> Erased:
     write_map(where, former)
     step("map written")
     with index_lock(repository):
-        changed = tuple(mask_files(top, entries, rewrite))
+        changed = tuple(dict.fromkeys([*mask_files(top, entries, rewrite), *rename_on_disk(top, rewrite)]))
         step("files written")
         moved = move_references(repository, moves, rewrite, step)
         write_index(repository, entries)

@@ -9,7 +9,7 @@ from vault_memory.adapters import files, git
 from vault_memory.adapters.erasing.references import TIMEOUT_S, moves_of, rewrite_all
 from vault_memory.adapters.erasing.request import Erased, Request
 from vault_memory.adapters.erasing.rewrite import Rewrite
-from vault_memory.adapters.erasing.working_tree import in_working_tree
+from vault_memory.adapters.erasing.working_tree import in_working_tree, named_on_disk
 from vault_memory.adapters.git import ObjectReader, Repository, object_id
 
 
@@ -39,6 +39,7 @@ def look_for(repository: Repository, request: Request) -> Erased:
         and not (top / path).is_symlink()
         and (rewrite.path(path) != path or _is_changed(rewrite, path, top))
     ]
+    changed = [*dict.fromkeys([*changed, *named_on_disk(top, rewrite)])]
     moved = sum(each.id_now != each.id or each.name_now != each.name for each in moves)
     return Erased(rewrite.commits, moved, tuple(changed))
 
