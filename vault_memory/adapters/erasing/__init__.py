@@ -12,9 +12,8 @@ if TYPE_CHECKING:
     from vault_memory.adapters.erasing.erase import erase_from_git, finish_erasing, refuse_erasing
     from vault_memory.adapters.erasing.former import JOURNAL, now_called, read_map
     from vault_memory.adapters.erasing.incoming import brought_back
-    from vault_memory.adapters.erasing.look import held_files, look_for
+    from vault_memory.adapters.erasing.look import held_files, look_for, paths_of
     from vault_memory.adapters.erasing.nested import refuse_nested
-    from vault_memory.adapters.erasing.renames import paths_of
     from vault_memory.adapters.erasing.request import Erased, Request
     from vault_memory.adapters.erasing.rewrite import named_in
     from vault_memory.adapters.erasing.stones import (
@@ -64,7 +63,7 @@ __getattr__ = lazy_exports(
         "named_in": "rewrite",
         "look_for": "look",
         "now_called": "former",
-        "paths_of": "renames",
+        "paths_of": "look",
         "read_map": "former",
         "new_tombstones": "stones",
         "read_tombstones": "stones",
