@@ -93,8 +93,9 @@ def test_g5_a_user_is_gone_and_nobody_else(vault: Vault) -> None:
     assert found == [], "state, logs and history do not name them"
     assert "theme = light" in git(vault.root, "log", "--format=%s")
     assert "Docker" not in git(vault.root, "log", "-p", "--all")
-    with pytest.raises(InvalidId, match="was erased"):
-        record_turn(vault, "zenobia", "hello", "hi")
+    for user_id in ("zenobia", "Zenobia", "YOLANDA"):
+        with pytest.raises(InvalidId, match="was erased"):
+            record_turn(vault, user_id, "hello", "hi")
     with pytest.raises(NotFound):
         of_user(vault, "zenobia")
 
