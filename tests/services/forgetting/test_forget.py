@@ -22,6 +22,7 @@ from vault_memory.services.archiving import archive_user
 from vault_memory.services.daemon import heartbeat
 from vault_memory.services.distilling import end_conversation
 from vault_memory.services.forgetting import Forgotten, finish_forgetting, forget, is_forgetting, prepare_forgetting
+from vault_memory.services.learning import learning_profile, update_user
 from vault_memory.services.notes import newest_turns, read_day, read_ended, turn_at
 from vault_memory.services.profiles import list_preferences, list_suggestions, set_preference
 from vault_memory.services.retrieval import SearchQuery, build_enhanced_prompt, search
@@ -139,8 +140,26 @@ def test_since_a_day(vault: Vault) -> None:
     assert "芒果" in left and "香菜" not in left
 
 
+def test_since_a_day_what_was_learned_about_topics(vault: Vault, clock: Clock) -> None:
+    """B6: rows of LEARNING.md of that day or later go, and those topics among the visited; what has no day is told."""
+    for day, topic in ((20, "积分"), (25, "极限"), (26, "yesterday")):
+        clock.time = clock.time.replace(day=day)
+        quiz = {"intent": "quiz", "topic": topic, "artifact": "quiz_set", "metadata": {"correct_rate": 0.4}}
+        update_user(vault, "alice", quiz)
+    update_user(vault, "alice", {"intent": "explain", "topic": "代数"})
+    path = vault.path("alice", "LEARNING.md")
+    path.write_text(path.read_text().replace("| 2026-01-26 |", "| yesterday |"))
+    assert any("LEARNING.md" in line for line in prepare_forgetting(vault, "alice", since=date(2026, 1, 25)).stays)
+    assert prepare_forgetting(vault, "alice", text="积分").stays == ()
+    gone(vault, since=date(2026, 1, 25))
+    left = learning_profile(vault, "alice")
+    assert {*left.mastery} == {"积分", "yesterday"} and left.quiz_sessions == 3
+    assert left.topics_visited == ("积分", "yesterday", "代数")
+    assert "极限" not in text_of(vault)
+
+
 def test_what_is_waiting_for_the_long_term_store(vault: Vault) -> None:
-    """B6: it is not sent any more; what was sent is told."""
+    """B6: it is not sent any more; that the database could not be asked is told."""
     environ = {"VAULT_MEMORY_LONGTERM_ENABLED": "true", "MEMORY_TABLE_MAP": '{"conversations": "talks"}'}
     columns = {"conversation_id": "chat", "user_id": "who", "created_at": "at"}
     environ |= {"SUPABASE_DB_URL": "postgres://x@127.0.0.1:9/x"}
@@ -151,7 +170,7 @@ def test_what_is_waiting_for_the_long_term_store(vault: Vault) -> None:
     assert enabled.outbox.counts().waiting == 2
     receipt = gone(enabled, text="芒果")
     assert enabled.outbox.counts().waiting == 1
-    assert any("long-term store has what was sent" in line for line in receipt.kept)
+    assert [problem.partition(":")[0] for problem in receipt.problems] == ["the rows of the long-term store"]
 
 
 def test_two_at_once(vault: Vault) -> None:

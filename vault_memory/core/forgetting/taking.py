@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime, tzinfo
 from pathlib import PurePosixPath
 
-from vault_memory.core import graph, layout, memories, mistakes, reading
+from vault_memory.core import graph, layout, learning, memories, mistakes, reading
 from vault_memory.core.diary import quoted
 from vault_memory.core.forgetting.sought import Sought
 from vault_memory.core.notes import entries
@@ -39,6 +39,8 @@ def taken_out(kind: str, source: str, text: str, sought: Sought, zone: tzinfo) -
     hits = _whole_items(lines, sought.lines(text))
     if kind in entries.KINDS:
         hits |= _of_turns(kind, text, lines, hits, sought)
+    if kind == "learning" and sought.since is not None:
+        hits |= learning.lines_since(text, sought.since.date())
     if not hits:
         return None
     left = [line for number, line in enumerate(lines) if number not in _with_headings(lines, hits)]

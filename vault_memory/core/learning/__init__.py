@@ -19,7 +19,7 @@ if TYPE_CHECKING:
         went_on,
         with_context,
     )
-    from vault_memory.core.learning.sheet import MAX_TOPICS, decode, read, with_learning
+    from vault_memory.core.learning.sheet import MAX_TOPICS, decode, lines_since, read, with_learning
     from vault_memory.core.learning.summary import MemorySummary, summarized
 
 __all__ = [
@@ -38,6 +38,7 @@ __all__ = [
     "context_in",
     "decode",
     "learned",
+    "lines_since",
     "read",
     "read_event",
     "sessions_key",
@@ -66,6 +67,7 @@ __getattr__ = lazy_exports(
         "context_in": "session",
         "decode": "sheet",
         "learned": "profile",
+        "lines_since": "sheet",
         "read": "sheet",
         "read_event": "event",
         "sessions_key": "session",

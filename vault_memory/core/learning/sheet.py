@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from typing import Any
 
 from vault_memory.core.learning.event import ARTIFACTS, DIFFICULTIES, MAX_NAME_CHARS
@@ -128,6 +129,27 @@ def with_learning(text: str, before: LearningProfile, after: LearningProfile, lo
     return note.with_meta(rewritten, {"updated_at": after.updated_at.isoformat(timespec="seconds")})
 
 
+def lines_since(text: str, day: date) -> set[int]:
+    """The numbers (from 0) of the lines of LEARNING.md about topics whose last quiz was on that day or later: the row
+    of each, and its line among those visited. The counts, and topics without a quiz, have no day."""
+    body = note.parse(text).body
+    before = text[: len(text) - len(body)].count("\n")
+    lines = body.split("\n")
+    places = _places(lines)
+    topics = {name for name, cells in places.cells.items() if _is_since((*cells, "", "", "")[3], day)}
+    found = {places.rows[name] for name in topics}
+    for number in range(places.visited + 1, places.visited_end) if places.visited >= 0 else ():
+        found |= {number} if topics.intersection(_visited_on(lines[number])) else set()
+    return {number + before for number in found}
+
+
+def _is_since(last_seen: str, day: date) -> bool:
+    try:
+        return date.fromisoformat(last_seen[:10]) >= day
+    except ValueError:  # a person may have written anything
+        return False
+
+
 def _places(lines: Sequence[str]) -> _Places:
     places = _Places({}, {})
     section, is_table = "", False
@@ -226,9 +248,14 @@ def _count(lines: Sequence[str], at: int, wrong: list[str]) -> int:
 
 def _visited(lines: Sequence[str], places: _Places) -> Iterator[str]:
     for line in lines[places.visited + 1 : places.visited_end] if places.visited >= 0 else ():
-        nested = _NESTED.fullmatch(line)
-        if nested and (topic := one_line(normalize("NFC", nested["topic"][: 4 * MAX_NAME_CHARS]))[:MAX_NAME_CHARS]):
-            yield topic
+        yield from _visited_on(line)
+
+
+def _visited_on(line: str) -> list[str]:
+    """The topic of a line, if it has one."""
+    nested = _NESTED.fullmatch(line)
+    topic = one_line(normalize("NFC", nested["topic"][: 4 * MAX_NAME_CHARS]))[:MAX_NAME_CHARS] if nested else ""
+    return [topic] if topic else []
 
 
 def _row(name: str, topic: Topic, more: Sequence[str] = ()) -> str:

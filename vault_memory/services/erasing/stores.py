@@ -3,20 +3,17 @@ indexes. An entry that holds a text goes as a whole: it has the same words as to
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
 from pathlib import Path
 
 from vault_memory.adapters import files
 from vault_memory.adapters.index import remove_index
-from vault_memory.adapters.tokenizer import text_of_tokens
 from vault_memory.core import layout, recent
-from vault_memory.core.longterm import targets
 from vault_memory.errors import Busy, ConfigError, EndpointError, IndexUnusable, UsageError
 from vault_memory.services.erasing.private_files import names_of
 from vault_memory.services.erasing.wanted import Wanted
 from vault_memory.services.indexing import reconcile
+from vault_memory.services.longterm import drop_rows, said_in
 from vault_memory.services.vault import Vault
 
 _KEYS = (recent.context_key("*"), recent.history_key("*"), "sessions:*", "session:*", recent.PENDING_KEY)
@@ -64,32 +61,23 @@ def clear_long_term(vault: Vault, wanted: Wanted) -> tuple[int, str]:
     names = names_of(wanted)
 
     def holds(values: Sequence[str | None]) -> bool:
-        texts = [_bytes(each) for each in _said(values)]
+        texts = [_bytes(each) for each in said_in(values)]
         is_named = names is not None and any(map(names.search, texts))
         return wanted.is_user or is_named or (erasure is not None and any(map(erasure.holds, texts)))
 
-    dropped = 0
+    ids, dropped = (wanted.user_id, *wanted.former_ids), 0
+
+    def counted(values: Sequence[str | None]) -> bool:
+        nonlocal dropped
+        is_meant = holds(values)
+        dropped += is_meant
+        return is_meant
+
     try:
-        with vault.long_term() as store:
-            for target in targets(vault.config.longterm_tables, vault.config.longterm_columns_map):
-                table = store.look(target)
-                for user_id in (wanted.user_id, *wanted.former_ids):
-                    dropped += store.drop(table, user_id, holds)
-    except (EndpointError, ConfigError, UsageError) as error:
+        drop_rows(vault, ids, counted)
+    except (Busy, EndpointError, ConfigError, UsageError) as error:
         return dropped, str(error)
     return dropped, ""
-
-
-def _said(values: Iterable[str | None]) -> Iterable[str]:
-    """Texts of a row, those that stand there as tokens, too."""
-    for value in filter(None, values):
-        yield value
-        with suppress(ValueError, UsageError):
-            tokens = json.loads(value)
-            if isinstance(tokens, dict) and "encoding" in tokens:
-                for each in tokens.values():
-                    if isinstance(each, list):
-                        yield text_of_tokens(each, str(tokens["encoding"]))
 
 
 def clear_indexes(vault: Vault, wanted: Wanted) -> list[str]:

@@ -30,17 +30,21 @@ from vault_memory.services.vault import Vault
 from vault_memory.services.write import Plan, Written, refuse_uncommitted, refuse_while_waiting, write
 
 _WISH = "wish"
+_UNDATED = (
+    "your own notes, and in LEARNING.md the counts and topics without a quiz: they do not say when they were written",
+)
 
 
 @dataclass(frozen=True)
 class Forgetting:
     """What would be forgotten, place by place, and the code that does it until `expires_at`. `is_all`: everything that
-    is known about the person."""
+    is known about the person. `stays` has a line for what may be meant and stays, and why."""
 
     code: str
     expires_at: datetime
     places: tuple[Place, ...]
     is_all: bool = False
+    stays: tuple[str, ...] = ()
 
 
 def prepare_forgetting(
@@ -52,7 +56,7 @@ def prepare_forgetting(
     finish_forgetting(vault, user_id)
     found = _found(vault, user_id, wish)
     code, expires_at = _codes(vault, user_id).offer({_WISH: found.digest})
-    return Forgetting(code, expires_at, found.places, wish.is_all)
+    return Forgetting(code, expires_at, found.places, wish.is_all, _UNDATED if wish.since else ())
 
 
 def forget(
@@ -169,9 +173,10 @@ def _rest(vault: Vault, user_id: str, begun: Begun, written: Written[Found]) -> 
         blank_records(vault, user_id, sought)
     except VaultMemoryError as error:
         problems.append(f"the records of conversations: {error}")
-    problems += empty_stores(vault, user_id, sought)
+    ids = _ids_of(begun.sources)
+    problems += empty_stores(vault, user_id, sought, ids)
     with suppress(VaultMemoryError):  # counts, and deletions that wait: they name notes
-        forget_accesses(vault, user_id, _ids_of(begun.sources))
+        forget_accesses(vault, user_id, ids)
         drop_deletions(vault, user_id)
     days = {source.rpartition(":")[0] for source in sought.turns}
     try:
@@ -181,7 +186,7 @@ def _rest(vault: Vault, user_id: str, begun: Begun, written: Written[Found]) -> 
         problems.append(f"the index: {error}")
     if not problems:
         end_begun(vault, user_id)
-    return receipt(vault, user_id, sought, written, problems)
+    return receipt(vault, user_id, sought, written, problems, ids)
 
 
 def _ids_of(sources: Sequence[str]) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +10,7 @@ from vault_memory.core.forgetting import Sought
 from vault_memory.core.text import synonyms
 from vault_memory.errors import VaultMemoryError, in_command
 from vault_memory.services.forgetting.find import Found, Place, shared_notes, survey, turns_now
+from vault_memory.services.forgetting.stores import rows_left
 from vault_memory.services.memories import Look
 from vault_memory.services.vault import Vault
 from vault_memory.services.write import Written
@@ -44,27 +45,44 @@ class Forgotten:
         }
 
 
-def receipt(vault: Vault, user_id: str, sought: Sought, written: Written[Found], problems: Sequence[str]) -> Forgotten:
-    """The receipt of what was `written`."""
+def receipt(
+    vault: Vault,
+    user_id: str,
+    sought: Sought,
+    written: Written[Found],
+    problems: Sequence[str],
+    ids: Collection[str],
+) -> Forgotten:
+    """The receipt of what was `written`, with the memories of these `ids`."""
     found, before = written.result, _commit_before(vault, written.commits)
     held = [change.path for change in found.changes if before and vault.history.entry(change.path, before)]
     return Forgotten(
         found.places,
         written.commits,
         written.paused,
-        tuple(_looks(vault, user_id, sought)),
+        tuple(_looks(vault, user_id, sought, ids)),
         tuple(f"vault-memory restore {in_command(path)} --to {before}" for path in held),
         tuple(_kept(vault, user_id, sought, found, (before or "")[:12] if held else "")),
         tuple(problems),
     )
 
 
-def _looks(vault: Vault, user_id: str, sought: Sought) -> Iterator[Look]:
+def _looks(vault: Vault, user_id: str, sought: Sought, ids: Collection[str]) -> Iterator[Look]:
     left = [each for each in survey(vault, user_id, sought).places if each.kind != "conversation"]
     yield _look("files", [each.source for each in left], "the profile, memories, logs, evidence and all other notes")
     yield _look("records", [*turns_now(vault, user_id, sought)], "the records of conversations, in the archive too")
     for text in sought.texts[:MAX_NAMED]:
         yield _searched(vault, user_id, sought, text)
+    if vault.config.longterm_enabled:
+        yield _rows_looked_at(vault, user_id, sought, ids)
+
+
+def _rows_looked_at(vault: Vault, user_id: str, sought: Sought, ids: Collection[str]) -> Look:
+    try:
+        left = rows_left(vault, user_id, sought, ids)
+    except VaultMemoryError as error:
+        return Look("long-term store", False, f"not looked at: {error}")
+    return _look("long-term store", [f"{left:,} rows"] if left else [], "its rows of these turns and memories")
 
 
 def _searched(vault: Vault, user_id: str, sought: Sought, text: str) -> Look:
@@ -90,7 +108,7 @@ def _kept(vault: Vault, user_id: str, sought: Sought, found: Found, before: str)
     if len(vault.user_ids()) > 1:
         yield "what other users have is theirs, and was not looked at"
     if vault.config.longterm_enabled:
-        yield "the long-term store has what was sent to it: delete it there"
+        yield "backups and logs of the long-term store's server"
     for change in found.changes:
         if change.after is not None and sought.stand_in(change.path.stem):
             yield f"the name of {change.path} says it: give the file another name"

@@ -1,9 +1,11 @@
 """Taking what is forgotten out of what git does not track: the records of turns, what is known of ended conversations,
-the short-term store, the outbox of the long-term store, and what a chat was given."""
+the short-term store, the outbox of the long-term store and its rows, and what a chat was given."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +15,9 @@ from vault_memory.adapters.state import StateFolder
 from vault_memory.core import forgetting, layout, reading, recent
 from vault_memory.core.forgetting import Sought, SoughtTurn
 from vault_memory.errors import VaultMemoryError
+from vault_memory.services.erasing import former_ids
 from vault_memory.services.forgetting.find import zone_of
+from vault_memory.services.longterm import Holds, count_rows, drop_rows, moment_of, said_in
 from vault_memory.services.notes import bring_back, ending, read_day, read_ended, write_ended
 from vault_memory.services.vault import Vault
 
@@ -44,13 +48,15 @@ def _out_of_archive(vault: Vault, user_id: str, source: str, home: Path) -> None
         put_days(home / layout.month_source(day), {}, vault.root, without=[day])
 
 
-def empty_stores(vault: Vault, user_id: str, sought: Sought) -> list[str]:
-    """Take it out of every other store; returns in words what could not be done, and is tried again later."""
+def empty_stores(vault: Vault, user_id: str, sought: Sought, ids: Collection[str]) -> list[str]:
+    """Take it out of every other store, with the memories of these ids; returns in words what could not be done, and is
+    tried again later."""
     problems = []
     for name, work in (
         ("the summary of the last conversation", _drop_ended),
         ("the short-term store", _drop_short_term),
         ("the outbox of the long-term store", _drop_waiting),
+        ("the rows of the long-term store", partial(_drop_rows, ids=ids)),
         ("what chats were given", _drop_injected),
     ):
         try:
@@ -103,6 +109,37 @@ def _drop_waiting(vault: Vault, user_id: str, sought: Sought) -> None:
         return whose == user_id and (turn.get("conversation_id"), turn.get("created_at")) in names
 
     vault.outbox.drop(holds)
+
+
+def _drop_rows(vault: Vault, user_id: str, sought: Sought, ids: Collection[str]) -> None:
+    """After those that wait: what is being sent at this moment is there then."""
+    if vault.config.longterm_enabled:
+        users = (user_id, *former_ids(vault, user_id))
+        drop_rows(vault, users, _row_is_sought(sought, ids, users))
+
+
+def rows_left(vault: Vault, user_id: str, sought: Sought, ids: Collection[str]) -> int:
+    """How many rows of the long-term store are still to go. Raises what `drop_rows` raises."""
+    users = (user_id, *former_ids(vault, user_id))
+    return count_rows(vault, users, _row_is_sought(sought, ids, users))
+
+
+def _row_is_sought(sought: Sought, ids: Collection[str], users: Collection[str]) -> Holds:
+    """Whether a row is that of a turn that is forgotten or of a memory of these ids, or says what is sought; that it is
+    one of these users' says nothing."""
+    named = {
+        (turn.conversation_id, datetime.fromisoformat(turn.created_at))
+        for turn in sought.turns.values()
+        if turn.created_at
+    }
+
+    def holds(values: Sequence[str | None]) -> bool:
+        at = moment_of(values[1])
+        is_named = (values[0], at) in named or values[0] in ids
+        said = said_in(value for value in values[2:] if value not in users)
+        return sought.is_all or is_named or sought.is_since(at) or any(map(sought.stand_in, said))
+
+    return holds
 
 
 def _drop_injected(vault: Vault, user_id: str, sought: Sought) -> None:

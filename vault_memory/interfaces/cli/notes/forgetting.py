@@ -65,10 +65,13 @@ def forget(
     until = found.expires_at.astimezone(vault.config.zone())
     if as_json:
         places = [{"source": each.source, "kind": each.kind, "shows": [*each.shows]} for each in found.places]
-        print_json({"confirmCode": found.code, "expiresAt": until.isoformat(timespec="seconds"), "places": places})
+        told = {"confirmCode": found.code, "expiresAt": until.isoformat(timespec="seconds"), "places": places}
+        print_json(told | {"stays": [*found.stays]})
         return
     echo("everything would be forgotten that is known about you:" if found.is_all else "would be forgotten:")
     _show_places(found)
+    for line in found.stays:
+        echo(f"stays: {line}")
     again = shlex.join(
         ["vault-memory", "forget", "--user", user_id, *_named(text, key, turn, day), "--code", found.code]
     )

@@ -54,6 +54,7 @@ class ForgettingOut(BaseModel):
     expiresAt: datetime = Field(examples=["2026-01-30T14:05:00+08:00"])
     count: int = Field(examples=[1], description="How many places; at most 1,000 are listed.")
     places: list[PlaceOut]
+    stays: list[str] = Field([], examples=[[]], description="What may be meant and stays, and why.")
 
 
 class SeenOut(BaseModel):
@@ -93,7 +94,13 @@ def begin_forgetting(vault: TheVault, user_id: TheUser, body: WishIn) -> Forgett
         PlaceOut(source=each.source, kind=each.kind, count=len(each.shows), shows=list(each.shows[:MAX_SHOWN]))
         for each in found.places[:MAX_LISTED]
     ]
-    return ForgettingOut(confirmCode=found.code, expiresAt=found.expires_at, count=len(found.places), places=places)
+    return ForgettingOut(
+        confirmCode=found.code,
+        expiresAt=found.expires_at,
+        count=len(found.places),
+        places=places,
+        stays=list(found.stays),
+    )
 
 
 @router.post("/forgettings/confirm", responses=responses(404, 409, 415))

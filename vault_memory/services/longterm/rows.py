@@ -1,0 +1,76 @@
+"""Rows of the long-term store that are to go."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from datetime import UTC, datetime
+
+from vault_memory.adapters.tokenizer import text_of_tokens
+from vault_memory.core.longterm import targets
+from vault_memory.errors import UsageError
+from vault_memory.services.longterm.waiting import round_state
+from vault_memory.services.vault import Vault
+
+Holds = Callable[[Sequence[str | None]], bool]
+"""Whether a row is meant: its conversation_id, created_at and the other mapped columns, as texts."""
+
+_REFLECTED = {"summary", "causes", "type"}
+"""The parts of a reflection."""
+
+
+def drop_rows(vault: Vault, user_ids: Iterable[str], holds: Holds) -> int:
+    """Delete the rows of these ids that are meant, while nobody sends; how many. Raises `Busy`, and `ConfigError` or
+    `EndpointError`: the rows before that are deleted."""
+    dropped = 0
+    with round_state(vault).lock(), vault.long_term() as store:
+        for target in targets(vault.config.longterm_tables, vault.config.longterm_columns_map):
+            table = store.look(target)
+            for user_id in user_ids:
+                dropped += store.drop(table, user_id, holds)
+    return dropped
+
+
+def count_rows(vault: Vault, user_ids: Iterable[str], holds: Holds) -> int:
+    """How many rows are meant; none is deleted. Raises what `drop_rows` raises."""
+    found = 0
+
+    def counted(values: Sequence[str | None]) -> bool:
+        nonlocal found
+        found += holds(values)
+        return False
+
+    drop_rows(vault, user_ids, counted)
+    return found
+
+
+def said_in(values: Iterable[str | None]) -> Iterator[str]:
+    """The texts of a row: of tokens what they say (their numbers say nothing), of a reflection what was reflected."""
+    for value in filter(None, values):
+        try:
+            told = json.loads(value)
+        except ValueError:
+            told = None
+        if isinstance(told, dict) and "encoding" in told:
+            for tokens in filter(_is_list, told.values()):
+                with suppress(UsageError):  # an encoding that is not known here
+                    yield from said_in([text_of_tokens(tokens, str(told["encoding"]))])
+        elif isinstance(told, dict) and told.keys() <= _REFLECTED:
+            for part in told.values():
+                yield from map(str, part if isinstance(part, list) else [part])
+        else:
+            yield value
+
+
+def _is_list(value: object) -> bool:
+    return isinstance(value, list)
+
+
+def moment_of(created_at: str | None) -> datetime | None:
+    """The time in a row; one without an offset is of UTC, as all are written. None for no time."""
+    try:
+        at = datetime.fromisoformat(created_at or "")
+    except ValueError:
+        return None
+    return at if at.tzinfo else at.replace(tzinfo=UTC)
