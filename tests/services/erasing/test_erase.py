@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import shutil
 import subprocess
+import zipfile
 from pathlib import Path, PurePosixPath
 
 import pytest
@@ -280,6 +282,24 @@ def test_a_repository_inside_the_vault_that_holds_it_is_named_and_nothing_is_cha
     assert erase(vault, of_texts(vault, "alice", [SECRET])).left == ()
     erase(vault, of_user(vault, "bob"))
     assert leftovers(vault.root, SECRET).places == []
+
+
+def test_files_that_are_no_text_are_named_whatever_they_are_called(vault: Vault) -> None:
+    """Packed, in another encoding, a picture; tracked, untracked and ignored ones."""
+    record_turn(vault, "alice", f"Remember that {SECRET}", "ok")
+    root = vault.root
+    (root / "docs").mkdir()
+    with zipfile.ZipFile(root / "docs/letter.docx", "w", zipfile.ZIP_DEFLATED) as packed:
+        packed.writestr("w.xml", SECRET * 50)
+    (root / "un.gz").write_bytes(gzip.compress(SECRET.encode()))
+    (root / "other.md").write_bytes(SECRET.encode("utf-16-le"))
+    git(root, "add", "un.gz")
+    (root / ".git/info/exclude").write_text("hidden\n")
+    (root / "hidden").write_bytes(gzip.compress(SECRET.encode()))
+    (root / "plain.md").write_text(("號" * 40_000)[1:])
+    kept = preview(vault, of_texts(vault, "alice", [SECRET])).kept
+    (line,) = (line for line in kept if "are no text" in line)
+    assert line.partition(": ")[2].split(", ") == ["docs/letter.docx", "hidden", "other.md", "un.gz"]
 
 
 def test_a_text_of_few_letters_and_a_file_that_turns_write_are_refused(vault: Vault) -> None:

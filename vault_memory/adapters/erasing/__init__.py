@@ -23,7 +23,7 @@ if TYPE_CHECKING:
         tombstones_of_machine,
         write_tombstones,
     )
-    from vault_memory.adapters.erasing.working_tree import ignored_files
+    from vault_memory.adapters.erasing.working_tree import ignored_files, in_working_tree
 
 __all__ = [
     "JOURNAL",
@@ -34,6 +34,7 @@ __all__ = [
     "finish_erasing",
     "held_files",
     "ignored_files",
+    "in_working_tree",
     "look_for",
     "machine_file",
     "named_in",
@@ -59,6 +60,7 @@ __getattr__ = lazy_exports(
         "finish_erasing": "erase",
         "held_files": "look",
         "ignored_files": "working_tree",
+        "in_working_tree": "working_tree",
         "machine_file": "stones",
         "named_in": "rewrite",
         "look_for": "look",

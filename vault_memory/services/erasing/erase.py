@@ -26,9 +26,9 @@ from vault_memory.errors import Busy, HistoryError
 from vault_memory.services.erasing.private_files import (
     JOURNAL,
     clear_private_files,
+    files_without_text,
     holding_files,
     kept_by_others,
-    packed_files,
 )
 from vault_memory.services.erasing.reach import out_of_reach
 from vault_memory.services.erasing.stores import clear_indexes, clear_long_term, clear_outbox, clear_short_term
@@ -36,6 +36,7 @@ from vault_memory.services.erasing.wanted import Wanted
 from vault_memory.services.vault import LOCK_TIMEOUT_S, Vault
 
 _LOCK = "locks/erasing.lock"
+_MAX_NAMED = 10
 Step = Callable[[str], None]
 
 
@@ -219,7 +220,8 @@ def _kept(vault: Vault, wanted: Wanted) -> tuple[str, ...]:
     settings = files.read(vault.root / layout.SETTINGS_FILE) or b""
     if any(f'"{user_id}"'.encode() in settings for user_id in wanted.users):
         lines.append(f"{layout.SETTINGS_FILE} names the user: take that out there")
-    if packed := packed_files(vault):
-        shown = ", ".join(map(str, packed[:3])) + (", …" if len(packed) > 3 else "")
-        lines.append(f"packed files are not looked into: {shown}")
+    if wanted.erasure() and (others := files_without_text(vault)):
+        shown = ", ".join(map(str, others[:_MAX_NAMED]))
+        more = f" and {len(others) - _MAX_NAMED:,} more" if len(others) > _MAX_NAMED else ""
+        lines.append(f"files that are no text (packed, encrypted, pictures) are not looked into: {shown}{more}")
     return tuple(lines)
