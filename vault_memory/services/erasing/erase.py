@@ -22,7 +22,7 @@ from vault_memory.adapters.erasing import (
 )
 from vault_memory.adapters.git import Repository
 from vault_memory.core import layout
-from vault_memory.errors import Busy, HistoryError
+from vault_memory.errors import Busy, HistoryError, Unwritable
 from vault_memory.services.erasing.private_files import (
     JOURNAL,
     clear_private_files,
@@ -189,7 +189,13 @@ def _alone(vault: Vault, wanted: Wanted, wait_s: float) -> Iterator[None]:
     with ExitStack() as held:
         held.enter_context(files.lock(vault.root / layout.STATE_DIR / _LOCK, wait_s, vault.root))
         held.enter_context(vault.lock_all())
-        yield
+        try:
+            yield
+        except OSError as error:
+            raise Unwritable(
+                f"{error.filename or vault.root} cannot be written ({error.strerror or error}): free some space, or "
+                "look at its permissions; the next command goes on with what is being erased"
+            ) from error
 
 
 @contextmanager
