@@ -107,6 +107,7 @@ def test_folders_and_links_are_called_otherwise_on_the_disk_as_in_git(vault: Vau
     vault.write(b"2\n", notes / "kept" / "tracked.md")
     os.symlink(SECRET, vault.root / notes / "link")
     os.symlink("link", vault.root / notes / f"{SECRET}.link")
+    os.symlink("kept", vault.root / notes / "goes")
     vault.git("add", "-A")
     vault.git("commit", "-q", "-m", "folders")
     vault.write(b"3\n", notes / f"untracked {SECRET}" / "a.txt")
@@ -129,6 +130,8 @@ def test_folders_and_links_are_called_otherwise_on_the_disk_as_in_git(vault: Vau
     assert (vault.root / notes / "link/deep").is_dir(), "a link still leads where it led"
     assert (vault.root / notes / "empty (erased)").is_dir()
     assert vault.read(PurePosixPath(".trash/(erased)/ignored.txt")) == b"4\n"
+    vault.history.erase(Request(gone=(notes / "goes",)))
+    assert not os.path.lexists(vault.root / notes / "goes") and (vault.root / notes / "kept").is_dir()
     trashed = {path.read_bytes() for path in (vault.root / ".trash").glob("(erased).txt*")}
     assert trashed == {b"5\n", b"6\n"}, "what is called so already stays"
 
@@ -175,6 +178,19 @@ def test_two_files_that_are_called_alike_then_stay_two(vault: Vault) -> None:
     vault.git("commit", "-q", "-m", "two")
     vault.history.erase(Request(("zanzibar",)))
     assert sorted(path.read_bytes() for path in (vault.root / NOTE.parent).iterdir()) == [b"1\n", b"2\n"]
+    vault.assert_clean()
+
+
+def test_what_is_called_by_the_mark_since_an_erasing_before_stays_another_file(vault: Vault) -> None:
+    """Of the two files the one that is newer got its name first."""
+    for name in ("second", "first"):
+        vault.write(f"{name}\n".encode(), NOTE.with_name(f"the {name} codeword.md"))
+        vault.git("add", "-A")
+        vault.git("commit", "-q", "-m", "a note")
+    vault.history.erase(Request(("the first codeword",)))
+    vault.history.erase(Request(("the second codeword",)))
+    assert sorted(path.read_bytes() for path in (vault.root / NOTE.parent).iterdir()) == [b"first\n", b"second\n"]
+    assert len(vault.git("ls-tree", "--name-only", "-r", "HEAD", str(NOTE.parent)).split("\n")) == 3
     vault.assert_clean()
 
 

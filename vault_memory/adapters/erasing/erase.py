@@ -14,7 +14,7 @@ from pathlib import Path
 from vault_memory.adapters import files, git
 from vault_memory.adapters.erasing.former import JOURNAL, MAP_FILE, read_map, write_map
 from vault_memory.adapters.erasing.pack import NewPack
-from vault_memory.adapters.erasing.references import TIMEOUT_S, Step, move_references, moves_of, rewrite_all
+from vault_memory.adapters.erasing.references import TIMEOUT_S, Step, move_references, moves_of, rewrite_all, with_taken
 from vault_memory.adapters.erasing.request import Erased, Request
 from vault_memory.adapters.erasing.rewrite import Rewrite
 from vault_memory.adapters.erasing.working_tree import (
@@ -44,6 +44,7 @@ def erase_from_git(repository: Repository, request: Request, step: Step = lambda
     """
     request.erasure()
     refuse_erasing(repository)
+    request = with_taken(repository.top, request)  # once: what a killed run has called so is not taken
     told = json.dumps(request.as_dict()).encode()
     files.write_private(repository.common_dir / JOURNAL, told, repository.common_dir)
     step("asked")
@@ -99,7 +100,9 @@ def _erase(repository: Repository, request: Request, step: Step) -> Erased:
 
         made: dict[str, tuple[str, bytes]] = {}
         former = read_map(where)
-        rewrite = Rewrite(read, add, request.erasure(), request.gone, request.spared, former, request.named)
+        rewrite = Rewrite(
+            read, add, request.erasure(), request.gone, request.spared, former, request.named, request.taken
+        )
         rewrite_all(top, rewrite)
         moves = moves_of(top, rewrite)
         entries = index_entries(top, rewrite)

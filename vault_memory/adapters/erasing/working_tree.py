@@ -85,6 +85,9 @@ def rename_on_disk(top: Path, rewrite: Rewrite) -> Iterator[PurePosixPath]:
     for path in reversed(_on_disk(top)):
         place, now, is_said = top / path, rewrite.path(path), _says(top, path, rewrite)
         if now is None or (now == path and not is_said):
+            if is_said:
+                place.unlink()
+                yield path
             continue
         (top / now).parent.mkdir(parents=True, exist_ok=True)
         if place.is_symlink():
@@ -118,9 +121,9 @@ def _on_disk(top: Path) -> list[PurePosixPath]:
 
 
 def _says(top: Path, path: PurePosixPath, rewrite: Rewrite) -> bool:
-    """Whether the last name in a path, or a link's target, says the texts."""
+    """Whether the last name in a path, or a link's target, says the texts; or it is a link that goes."""
     if (now := rewrite.path(path)) is None:
-        return False
+        return (top / path).is_symlink()
     if (top / path).is_symlink():
         target = os.fsencode(os.readlink(top / path))
         return now.name != path.name or rewrite.content(path, target) != target
