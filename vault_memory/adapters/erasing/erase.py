@@ -8,13 +8,21 @@ from __future__ import annotations
 
 import json
 import shutil
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 from vault_memory.adapters import files, git
 from vault_memory.adapters.erasing.former import JOURNAL, MAP_FILE, read_map, write_map
 from vault_memory.adapters.erasing.pack import NewPack
-from vault_memory.adapters.erasing.references import TIMEOUT_S, Step, move_references, moves_of, rewrite_all, with_taken
+from vault_memory.adapters.erasing.references import (
+    TIMEOUT_S,
+    Step,
+    move_references,
+    moves_of,
+    rewrite_all,
+    taken_names,
+)
 from vault_memory.adapters.erasing.request import Erased, Request
 from vault_memory.adapters.erasing.rewrite import Rewrite
 from vault_memory.adapters.erasing.working_tree import (
@@ -44,7 +52,8 @@ def erase_from_git(repository: Repository, request: Request, step: Step = lambda
     """
     request.erasure()
     refuse_erasing(repository)
-    request = with_taken(repository.top, request)  # once: what a killed run has called so is not taken
+    # Asked for once: what a run that is killed has called so is not taken for the next.
+    request = replace(request, taken=taken_names(repository.top, request))
     told = json.dumps(request.as_dict()).encode()
     files.write_private(repository.common_dir / JOURNAL, told, repository.common_dir)
     step("asked")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from vault_memory.adapters import files, git
@@ -18,16 +18,16 @@ TIMEOUT_S = 1800.0
 Step = Callable[[str], None]
 
 
-def with_taken(top: Path, request: Request) -> Request:
-    """The request with the names of files and folders that an erasing before has given: they are other files."""
+def taken_names(top: Path, request: Request) -> tuple[str, ...]:
+    """The names of files and folders that an erasing before has given: they are other files. None without texts."""
     if not request.texts:
-        return request
+        return ()
     args = ("--all", "--reflog", "--name-only", "-m", "--root", "--no-renames", "--format=")
     where, plain = ("-z", "--", f"*{MASK.decode()}*"), {"GIT_LITERAL_PATHSPECS": "0"}
     listed = git.run(top, "log", *args, *where, extra=plain, timeout_s=TIMEOUT_S)
     listed += git.run(top, "ls-files", "--cached", "--others", *where, extra=plain)
     names = {name for path in listed.split(b"\0") for name in path.split(b"/") if MASK in name}
-    return replace(request, taken=tuple(sorted(map(os.fsdecode, names))))
+    return tuple(sorted(map(os.fsdecode, names)))
 
 
 def rewrite_all(top: Path, rewrite: Rewrite) -> None:
