@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 import subprocess
 import unicodedata
 import zlib
@@ -46,9 +47,13 @@ def leftovers(root: Path, text: str) -> Leftovers:
         if any(form in data for form in wanted):
             found.places.append(where)
 
-    for path in sorted(each for each in root.rglob("*") if each.is_file() and not each.is_symlink()):
+    for path in sorted(root.rglob("*")):
         name = path.relative_to(root).as_posix()
         look(f"the name {name}", name.encode())
+        if path.is_symlink():
+            look(f"the link {name}", os.readlink(path).encode())
+        if path.is_symlink() or not path.is_file():
+            continue
         try:
             data = path.read_bytes()
         except FileNotFoundError:  # a database is closed at this moment

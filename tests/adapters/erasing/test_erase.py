@@ -11,7 +11,8 @@ import pytest
 
 from tests.adapters.conftest import USER, Vault
 from tests.adapters.erasing.leftovers import leftovers
-from vault_memory.adapters.erasing import Request
+from vault_memory.adapters.erasing import Request, look_for
+from vault_memory.adapters.git import Repository
 from vault_memory.adapters.history import History
 from vault_memory.errors import HistoryError, NotFound, UsageError
 
@@ -97,6 +98,44 @@ def test_a_former_commit_leads_to_the_one_made_anew(vault: Vault) -> None:
         vault.history.commit_named("0" * 40)
 
 
+def test_folders_and_links_are_called_otherwise_on_the_disk_as_in_git(vault: Vault) -> None:
+    """Tracked, untracked, ignored and empty ones; and what git has noted of folders that it does not track."""
+    notes = NOTE.parent
+    vault.git("config", "core.untrackedCache", "true")
+    vault.write(b".trash/\n", PurePosixPath(".gitignore"))
+    vault.write(b"1\n", notes / SECRET / "deep" / SECRET / "tracked.md")
+    vault.write(b"2\n", notes / "kept" / "tracked.md")
+    os.symlink(SECRET, vault.root / notes / "link")
+    os.symlink("link", vault.root / notes / f"{SECRET}.link")
+    os.symlink("kept", vault.root / notes / "goes")
+    vault.git("add", "-A")
+    vault.git("commit", "-q", "-m", "folders")
+    vault.write(b"3\n", notes / f"untracked {SECRET}" / "a.txt")
+    vault.write(b"4\n", PurePosixPath(".trash") / SECRET / "ignored.txt")
+    vault.write(b"5\n", PurePosixPath(".trash") / f"{SECRET}.txt")
+    vault.write(b"6\n", PurePosixPath(".trash/(erased).txt"))
+    os.symlink(SECRET, vault.root / ".trash/link")
+    (vault.root / notes / f"empty {SECRET}").mkdir()
+    vault.git("update-index", "--untracked-cache")
+    vault.git("status")
+    assert len(leftovers(vault.root, SECRET).places) > 12
+    assert b"untracked the codeword" in (vault.root / ".git/index").read_bytes(), "git has noted the folder"
+    seen = {each.name for each in look_for(Repository(vault.root), Request((SECRET,))).files}
+    assert {"link", f"{SECRET}.link", SECRET, f"empty {SECRET}", f"{SECRET}.txt"} <= seen
+    vault.history.erase(Request((SECRET,)))
+    assert leftovers(vault.root, SECRET).places == []
+    assert look_for(Repository(vault.root), Request((SECRET,))).files == ()
+    assert vault.git("status", "--porcelain") == f'?? "{notes}/untracked (erased)/"\n'
+    assert vault.read(notes / "(erased)/deep/(erased)/tracked.md") == b"1\n"
+    assert (vault.root / notes / "link/deep").is_dir(), "a link still leads where it led"
+    assert (vault.root / notes / "empty (erased)").is_dir()
+    assert vault.read(PurePosixPath(".trash/(erased)/ignored.txt")) == b"4\n"
+    vault.history.erase(Request(gone=(notes / "goes",)))
+    assert not os.path.lexists(vault.root / notes / "goes") and (vault.root / notes / "kept").is_dir()
+    trashed = {path.read_bytes() for path in (vault.root / ".trash").glob("(erased).txt*")}
+    assert trashed == {b"5\n", b"6\n"}, "what is called so already stays"
+
+
 def test_what_a_person_has_staged_and_edited_stays_so(vault: Vault) -> None:
     planted(vault)
     vault.write(f"one\nstaged {SECRET}\n".encode(), NOTE)
@@ -139,6 +178,19 @@ def test_two_files_that_are_called_alike_then_stay_two(vault: Vault) -> None:
     vault.git("commit", "-q", "-m", "two")
     vault.history.erase(Request(("zanzibar",)))
     assert sorted(path.read_bytes() for path in (vault.root / NOTE.parent).iterdir()) == [b"1\n", b"2\n"]
+    vault.assert_clean()
+
+
+def test_what_is_called_by_the_mark_since_an_erasing_before_stays_another_file(vault: Vault) -> None:
+    """Of the two files the one that is newer got its name first."""
+    for name in ("second", "first"):
+        vault.write(f"{name}\n".encode(), NOTE.with_name(f"the {name} codeword.md"))
+        vault.git("add", "-A")
+        vault.git("commit", "-q", "-m", "a note")
+    vault.history.erase(Request(("the first codeword",)))
+    vault.history.erase(Request(("the second codeword",)))
+    assert sorted(path.read_bytes() for path in (vault.root / NOTE.parent).iterdir()) == [b"first\n", b"second\n"]
+    assert len(vault.git("ls-tree", "--name-only", "-r", "HEAD", str(NOTE.parent)).split("\n")) == 3
     vault.assert_clean()
 
 

@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     from vault_memory.adapters.erasing.erase import erase_from_git, finish_erasing, refuse_erasing
     from vault_memory.adapters.erasing.former import JOURNAL, now_called, read_map
     from vault_memory.adapters.erasing.incoming import brought_back
-    from vault_memory.adapters.erasing.look import held_files, look_for
+    from vault_memory.adapters.erasing.look import held_files, look_for, paths_of
+    from vault_memory.adapters.erasing.nested import refuse_nested
     from vault_memory.adapters.erasing.request import Erased, Request
     from vault_memory.adapters.erasing.rewrite import named_in
     from vault_memory.adapters.erasing.stones import (
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
         tombstones_of_machine,
         write_tombstones,
     )
-    from vault_memory.adapters.erasing.working_tree import ignored_files
+    from vault_memory.adapters.erasing.working_tree import ignored_files, in_working_tree
 
 __all__ = [
     "JOURNAL",
@@ -33,14 +34,17 @@ __all__ = [
     "finish_erasing",
     "held_files",
     "ignored_files",
+    "in_working_tree",
     "look_for",
     "machine_file",
     "named_in",
     "new_tombstones",
     "now_called",
+    "paths_of",
     "read_map",
     "read_tombstones",
     "refuse_erasing",
+    "refuse_nested",
     "tombstones_of_machine",
     "write_tombstones",
 ]
@@ -56,14 +60,17 @@ __getattr__ = lazy_exports(
         "finish_erasing": "erase",
         "held_files": "look",
         "ignored_files": "working_tree",
+        "in_working_tree": "working_tree",
         "machine_file": "stones",
         "named_in": "rewrite",
         "look_for": "look",
         "now_called": "former",
+        "paths_of": "look",
         "read_map": "former",
         "new_tombstones": "stones",
         "read_tombstones": "stones",
         "refuse_erasing": "erase",
+        "refuse_nested": "nested",
         "tombstones_of_machine": "stones",
         "write_tombstones": "stones",
     },

@@ -64,6 +64,7 @@ class Rewrite:
         spared: Collection[PurePosixPath],
         former: dict[str, str],
         named: Collection[str] = (),
+        taken: Collection[str] = (),
     ) -> None:
         self.former = former
         self.commits = 0
@@ -77,6 +78,7 @@ class Rewrite:
         for path in spared:
             self._folder(path.parent).below[os.fsencode(path.name)] = _SPARED
         self._names: dict[bytes, bytes] = {}
+        self._taken = set(map(os.fsencode, taken))
         self._blobs: dict[str, str] = {}
         self._trees: dict[tuple[int, str], str | None] = {}
         self._by_beginning: dict[bytes, set[str]] = {}
@@ -97,10 +99,11 @@ class Rewrite:
         """The name of a file, folder or reference without the texts. Two that would be called alike have numbers."""
         if name not in self._names:
             masked = free = self.masked(name)
-            number, taken = 1, set(self._names.values())
-            while masked != name and free in taken:
-                number += 1
-                free = b"%s-%d" % (masked, number)
+            if masked != name:
+                number, taken = 1, self._taken.union(self._names.values())
+                while free in taken:
+                    number += 1
+                    free = b"%s-%d" % (masked, number)
             self._names[name] = free
         return self._names[name]
 
