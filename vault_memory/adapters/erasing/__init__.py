@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from vault_memory.adapters.erasing.former import JOURNAL, now_called, read_map
     from vault_memory.adapters.erasing.incoming import brought_back
     from vault_memory.adapters.erasing.look import held_files, look_for
+    from vault_memory.adapters.erasing.messages import named_in
     from vault_memory.adapters.erasing.request import Erased, Request
-    from vault_memory.adapters.erasing.rewrite import named_in
     from vault_memory.adapters.erasing.stones import (
         machine_file,
         new_tombstones,
@@ -57,7 +57,7 @@ __getattr__ = lazy_exports(
         "held_files": "look",
         "ignored_files": "working_tree",
         "machine_file": "stones",
-        "named_in": "rewrite",
+        "named_in": "messages",
         "look_for": "look",
         "now_called": "former",
         "read_map": "former",

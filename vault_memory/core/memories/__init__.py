@@ -18,7 +18,16 @@ if TYPE_CHECKING:
         reinforced,
         why_lasting,
     )
-    from vault_memory.core.memories.making import changed, checked_type, merged, new_id, new_memory, prefix_of
+    from vault_memory.core.memories.making import (
+        MAX_TITLE_CHARS,
+        changed,
+        checked_type,
+        merged,
+        new_id,
+        new_memory,
+        prefix_of,
+        title_of,
+    )
     from vault_memory.core.memories.note import (
         DEFAULT_IMPORTANCE,
         FOLDER,
@@ -37,6 +46,7 @@ if TYPE_CHECKING:
 __all__ = [
     "DEFAULT_IMPORTANCE",
     "FOLDER",
+    "MAX_TITLE_CHARS",
     "Memory",
     "SAMPLED",
     "SIMILAR",
@@ -67,6 +77,7 @@ __all__ = [
     "relation",
     "score",
     "sketch",
+    "title_of",
     "why_lasting",
     "with_properties",
     "word_lists",
@@ -77,6 +88,7 @@ __getattr__ = lazy_exports(
     {
         "DEFAULT_IMPORTANCE": "note",
         "FOLDER": "note",
+        "MAX_TITLE_CHARS": "making",
         "Memory": "note",
         "SAMPLED": "overlap",
         "SIMILAR": "overlap",
@@ -104,6 +116,7 @@ __getattr__ = lazy_exports(
         "reinforced": "lasting",
         "score": "scoring",
         "sketch": "overlap",
+        "title_of": "making",
         "why_lasting": "lasting",
         "with_properties": "note",
     },

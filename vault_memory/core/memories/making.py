@@ -94,7 +94,7 @@ def changed(
     if memory_type is not None:
         values["type"] = checked_type(memory_type)
     if title is not None:
-        values["title"] = one_line(without_surrogates(title))[:MAX_TITLE_CHARS].rstrip()
+        values["title"] = title_of(title)
     if tags is not None:
         values["tags"] = tuple(dict.fromkeys(filter(None, map(_tag, tags))))
     if importance is not None:
@@ -105,6 +105,11 @@ def changed(
     if decode(encode(found)).id != memory.id:
         raise UsageError("tags and metadata hold more, or longer numbers, than is read of a note: make them shorter")
     return found
+
+
+def title_of(text: str) -> str:
+    """What a memory is called that is given a title, or whose content begins so: the text on one line, cut."""
+    return str(one_line(without_surrogates(text)))[:MAX_TITLE_CHARS].rstrip()
 
 
 def merged(new: Memory, old: Memory, content: str, memory_id: str, at: datetime) -> Memory:
