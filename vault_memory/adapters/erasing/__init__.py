@@ -22,7 +22,7 @@ if TYPE_CHECKING:
         tombstones_of_machine,
         write_tombstones,
     )
-    from vault_memory.adapters.erasing.working_tree import ignored_files
+    from vault_memory.adapters.erasing.working_tree import files_of, ignored_files
 
 __all__ = [
     "JOURNAL",
@@ -30,6 +30,7 @@ __all__ = [
     "Request",
     "brought_back",
     "erase_from_git",
+    "files_of",
     "finish_erasing",
     "held_files",
     "ignored_files",
@@ -53,6 +54,7 @@ __getattr__ = lazy_exports(
         "Request": "request",
         "brought_back": "incoming",
         "erase_from_git": "erase",
+        "files_of": "working_tree",
         "finish_erasing": "erase",
         "held_files": "look",
         "ignored_files": "working_tree",

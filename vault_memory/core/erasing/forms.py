@@ -6,11 +6,10 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator
 
-from vault_memory.core.erasing.cuts import Cut, CutByUs
+from vault_memory.core.erasing.cuts import Cut, CutSlug, CutTitle
 from vault_memory.core.erasing.spelling import ENOUGH_BYTES, Spelled, letters, unescaped
-from vault_memory.core.memories import MAX_TITLE_CHARS
 from vault_memory.core.privacy import redact
-from vault_memory.core.text import MAX_SLUG_CHARS, one_line, tokens
+from vault_memory.core.text import one_line, tokens
 from vault_memory.errors import UsageError
 
 MASK = b"(erased)"
@@ -18,10 +17,8 @@ MASK = b"(erased)"
 MIN_BYTES = 4
 """Of letters and digits in a text, in UTF-8: two Chinese characters or four Latin letters. A shorter one would take
 half of all words with it."""
-_AROUND_BYTES = 60
+_AROUND_BYTES = 40
 _MAX_PLACES = 1_000
-_OF_SLUG = re.compile(rb"_\d+_[A-Za-z0-9]+-((?:[A-Za-z0-9-]|[\x80-\xff])+)")
-_OF_TITLE = re.compile(rb"title\"?: (?:\"((?:[^\"\\\n]|\\.)+)\"|'?([^\"'\n][^\n]*?)'?(?=\r?\n|\Z))")
 _MARK = re.compile(r"\[redacted: [a-z-]+\]")
 
 
@@ -48,9 +45,8 @@ class Erasure:
         self._found: set[bytes] = set()
         self._places: dict[str, None] = {}
         longest_first = sorted({*self.texts, *filter(None, map(_redacted, self.texts))}, key=lambda each: -len(each))
-        self._finders: list[Spelled | Cut | CutByUs] = [*map(Spelled, longest_first), *map(Cut, longest_first)]
-        self._finders += [CutByUs(text, _OF_SLUG, MAX_SLUG_CHARS) for text in longest_first]
-        self._finders += [CutByUs(text, _OF_TITLE, MAX_TITLE_CHARS) for text in longest_first]
+        kinds = (Spelled, Cut, CutSlug, CutTitle)
+        self._finders = [kind(text) for kind in kinds for text in longest_first]
         if self.holds(MASK + MASK):
             raise UsageError(
                 f"what is erased becomes {MASK.decode()}: a text that stands in this mark cannot be erased"
@@ -107,5 +103,7 @@ def _around(data: bytes, start: int, end: int) -> str:
     """A place of a text with the words on both sides, on one line."""
     before = data[max(0, start - _AROUND_BYTES) : start].rpartition(b"\n")[2]
     after = data[end : end + _AROUND_BYTES].partition(b"\n")[0]
+    if end - start > 2 * _AROUND_BYTES:
+        end, after = start + 2 * _AROUND_BYTES, "…".encode()
     said = (each.decode("utf-8", "ignore") for each in (before, data[start:end], after))
     return one_line(unescaped("".join(said)))

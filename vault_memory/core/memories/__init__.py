@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from vault_memory.core.memories.note import (
         DEFAULT_IMPORTANCE,
         FOLDER,
+        PROPERTIES,
         TYPES,
         Memory,
         decode,
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     from vault_memory.core.memories.scoring import Score, score
 
 __all__ = [
+    "PROPERTIES",
     "DEFAULT_IMPORTANCE",
     "FOLDER",
     "MAX_TITLE_CHARS",
@@ -86,6 +88,7 @@ __all__ = [
 __getattr__ = lazy_exports(
     __name__,
     {
+        "PROPERTIES": "note",
         "DEFAULT_IMPORTANCE": "note",
         "FOLDER": "note",
         "MAX_TITLE_CHARS": "making",
