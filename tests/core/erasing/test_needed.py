@@ -6,7 +6,7 @@ from pathlib import PurePosixPath
 
 import pytest
 
-from vault_memory.core.erasing import Erasure, needed
+from vault_memory.core.erasing import Erasure, words_of_every_vault, words_of_file, words_of_git
 
 NOTE = PurePosixPath("memory/alice/memories/2026-01/mem_1769753100000_ab-garden.md")
 FRONT = b"""---
@@ -20,7 +20,7 @@ red
 
 
 def words(data: bytes, path: PurePosixPath = NOTE) -> list[str]:
-    return [*needed.words_of_file(path, data)]
+    return [*words_of_file(path, data)]
 
 
 def test_keys_times_and_ids_are_needed_and_words_are_not() -> None:
@@ -43,9 +43,9 @@ def test_keys_times_and_ids_are_needed_and_words_are_not() -> None:
     "word", ["vault-memory.toml", "Theme", "主題偏好", "created_at", "Vault-User", "true", "daily/*.md", "## x"]
 )
 def test_names_keys_and_labels_are_of_every_vault(word: str) -> None:
-    assert (word in needed.words_of_every_vault()) is (word != "## x")
+    assert (word in words_of_every_vault()) is (word != "## x")
 
 
 def test_of_gits_settings_names_and_switches() -> None:
     told = [("core.filemode", "true"), ("branch.my-plan.description", "my plan"), ("remote.home.url", "/x")]
-    assert {*needed.words_of_git(told)} == {"core", "filemode", "true", "branch", "description", "remote", "url"}
+    assert {*words_of_git(told)} == {"core", "filemode", "true", "branch", "description", "remote", "url"}

@@ -10,7 +10,7 @@ from vault_memory.adapters import files, git
 from vault_memory.adapters.erasing import files_of
 from vault_memory.adapters.git import Repository
 from vault_memory.core import layout, reading
-from vault_memory.core.erasing import Erasure, needed
+from vault_memory.core.erasing import Erasure, words_of_every_vault, words_of_file, words_of_git, words_of_name
 from vault_memory.errors import UsageError
 from vault_memory.services import starter
 from vault_memory.services.erasing.wanted import Wanted
@@ -54,10 +54,10 @@ def _named(wanted: Wanted, word: str) -> str:
 
 def _words(vault: Vault) -> Iterator[tuple[str, str]]:
     """(where, word) of all that every vault needs, and git."""
-    yield from ((where, word) for word, where in needed.words_of_every_vault().items())
+    yield from ((where, word) for word, where in words_of_every_vault().items())
     told = git.run(vault.history.root, "config", "--local", "--list", "-z").decode("utf-8", "replace")
     rows = (row.partition("\n") for row in told.split("\0") if row)
-    yield from (("git's settings", word) for word in needed.words_of_git((name, value) for name, _, value in rows))
+    yield from (("git's settings", word) for word in words_of_git((name, value) for name, _, value in rows))
     for name in _RULES:
         shipped = {line for text in starter.starter_texts(name) for line in reading.lines(text)}
         lines = reading.lines(files.read(vault.root / name) or b"")
@@ -66,7 +66,7 @@ def _words(vault: Vault) -> Iterator[tuple[str, str]]:
 
 def _lost(vault: Vault, path: PurePosixPath, erasure: Erasure) -> str:
     """What a file and its name would lose of that by which they are read; "" for nothing."""
-    for word in needed.words_of_name(path):
+    for word in words_of_name(path):
         if erasure.holds(word.encode()):
             return word
     place = vault.root / path
@@ -75,8 +75,8 @@ def _lost(vault: Vault, path: PurePosixPath, erasure: Erasure) -> str:
     with suppress(FileNotFoundError):
         old = files.read(place, None) or b""
         if (new := erasure.masked(old)) != old:
-            kept = needed.words_of_file(path, new)
+            kept = words_of_file(path, new)
             return next(
-                (word or "the front matter" for word in needed.words_of_file(path, old) if word != next(kept, None)), ""
+                (word or "the front matter" for word in words_of_file(path, old) if word != next(kept, None)), ""
             )
     return ""
