@@ -266,3 +266,44 @@ def test_git_at_work_is_waited_for_by_the_next_change(vault: Vault) -> None:
     History(vault.root).flush()
     assert leftovers(vault.root, SECRET).places == []
     vault.assert_clean()
+
+
+def test_a_number_takes_no_time_and_no_id_with_it(vault: Vault) -> None:
+    """Digits of the time of a commit, of its id, and of a longer number are no text; in a name they are one."""
+    vault.add(b"the room is 1795")
+    before = vault.git("rev-parse", "HEAD").strip()
+    number = next(each for each in before if each.isdigit())
+    word = next(before[at : at + 4] for at in range(20, 36) if not before[at : at + 4].isdigit())
+    vault.write(f"{word} {number}\n".encode(), NOTE)
+    vault.git("add", "-A")
+    message = f"as {before} says, {word}\n\nVault-Turn: {word}{word}"
+    when = {f"GIT_{each}_DATE": "1795270627 +0000" for each in ("AUTHOR", "COMMITTER")}
+    vault.git("commit", "-q", "-m", message, GIT_AUTHOR_NAME="Al 1795", **when)
+    vault.git("tag", "-a", "v1795", "-m", "of 1795", **when)
+    vault.history.erase(Request(("1795", "commit", word)))
+    assert vault.git("log", "-1", "--format=%an %at %ct").strip() == "Al (erased) 1795270627 1795270627"
+    assert "tagger" in vault.git("cat-file", "tag", "v(erased)") and "1795270627 +0000" in vault.git(
+        "cat-file", "tag", "v(erased)"
+    )
+    now = vault.git("rev-parse", "HEAD~1").strip()
+    assert vault.git("log", "-1", "--format=%B").strip() == f"as {now} says, (erased)\n\nVault-Turn: {word}{word}"
+    assert "1795270627" in (Path(vault.history.git_dir) / "logs/HEAD").read_text()
+    vault.assert_clean()
+
+
+def test_a_message_in_an_encoding_of_its_own_is_read(vault: Vault) -> None:
+    vault.add(b"before")
+    said = "舊地址是幸福路三十七號"
+    plain = vault.git("commit-tree", "HEAD^{tree}", "-p", "HEAD", "-m", "x").strip()
+    body = vault.git("cat-file", "commit", plain).encode().rpartition(b"\n\n")[0]
+    for told in ("another", said):
+        data = body + b"\nencoding big5\n\n" + f"{told} 號\n".encode("big5")
+        made = subprocess.run(
+            ["git", "hash-object", "-w", "-t", "commit", "--stdin"], cwd=vault.root, input=data, capture_output=True
+        )
+        vault.git("branch", f"b{len(told)}", made.stdout.decode().strip())
+    other = vault.git("rev-parse", "b7")
+    vault.history.erase(Request(("幸福路三十七號",)))
+    assert vault.git("log", "-1", "--format=%B", "b11").strip() == "舊地址是(erased) 號"
+    assert vault.git("rev-parse", "b7") == other, "one without the text stays as it is"
+    vault.assert_clean()

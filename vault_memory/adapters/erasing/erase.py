@@ -144,9 +144,9 @@ def _mask_git_files(where: Path, rewrite: Rewrite) -> None:
             path = Path(folder, name)
             if str(relative / name) in _LEFT_ALONE or path.is_symlink() or not path.is_file() or name.endswith(".lock"):
                 continue
-            made = partial(_log, rewrite) if relative.parts[:1] == ("logs",) else rewrite.told
+            made = partial(_log, rewrite) if relative.parts[:1] == ("logs",) else rewrite.words.told
             if name in _OF_MESSAGES:
-                made = rewrite.message
+                made = rewrite.words.message
             while True:
                 old = files.read(path, None) or b""
                 new = made(old)
@@ -161,8 +161,7 @@ def _log(rewrite: Rewrite, old: bytes) -> bytes:
     """A log of a reference, without the lines of our own moves."""
     rows = []
     for row in reading.lines(old, keep_ends=True):
-        facts, tab, message = row.partition(b"\t")
-        told = rewrite.told(facts) + tab + rewrite.message(message)
+        told = rewrite.words.log(row)
         is_ours = told[:40] == told[41:81] and row[:40] != row[41:81]
         rows += [] if is_ours else [told]
     return b"".join(rows)

@@ -205,6 +205,11 @@ def in_working_tree(top: Path) -> list[PurePosixPath]:
     return [*dict.fromkeys(PurePosixPath(os.fsdecode(name)) for name in listed.split(b"\0") if name)]
 
 
+def files_of(repository: Repository) -> list[PurePosixPath]:
+    """All files in the working tree: from the repository's top."""
+    return [*in_working_tree(repository.top), *ignored_files(repository)]
+
+
 def ignored_files(repository: Repository) -> list[PurePosixPath]:
     """The files in the working tree that git does not track, and would not: from the repository's top."""
     listed = git.run(repository.top, "ls-files", "--others", "--ignored", "--exclude-standard", "-z")

@@ -23,6 +23,7 @@ from vault_memory.adapters.erasing import (
 from vault_memory.adapters.git import Repository
 from vault_memory.core import layout
 from vault_memory.errors import Busy, HistoryError, Unwritable
+from vault_memory.services.erasing.needed import refuse_needed
 from vault_memory.services.erasing.private_files import (
     JOURNAL,
     clear_private_files,
@@ -42,13 +43,14 @@ Step = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Preview:
-    """What would be erased: `git` of history and the files that it tracks, `private` the other files, and in which
-    `forms` the texts were found. `kept` has a line for each thing that stays, `out_of_reach` one for each place that
-    holds it and cannot be reached from here."""
+    """What would be erased: `git` of history and the files that it tracks, `private` the other files, in which `forms`
+    the texts were found, and the first `places` with the words around. `kept` has a line for each thing that stays,
+    `out_of_reach` one for each place that holds it and cannot be reached from here."""
 
     git: Erased
     private: tuple[str, ...]
     forms: tuple[str, ...]
+    places: tuple[str, ...]
     kept: tuple[str, ...]
     out_of_reach: tuple[str, ...]
 
@@ -76,27 +78,30 @@ class Receipt:
 
 def preview(vault: Vault, wanted: Wanted) -> Preview:
     """Look through history and files for what is wanted; nothing is changed. Raises `HistoryError` for a repository of
-    which not all can be made anew."""
+    which not all can be made anew, and `UsageError` for a text that the vault itself needs."""
     repository = Repository(vault.history.root)
     refuse_erasing(repository)
     refuse_nested(repository, wanted.request)
+    refuse_needed(vault, wanted)
     in_git, private = look_for(repository, wanted.request), tuple(map(str, holding_files(vault, wanted)))
-    forms = erasure.found if (erasure := wanted.erasure()) else ()
-    return Preview(in_git, private, forms, _kept(vault, wanted), out_of_reach(vault, wanted))
+    forms, places = (erasure.found, erasure.places) if (erasure := wanted.erasure()) else ((), ())
+    return Preview(in_git, private, forms, places, _kept(vault, wanted), out_of_reach(vault, wanted))
 
 
 def erase(vault: Vault, wanted: Wanted, step: Step = lambda _: None) -> Receipt:
     """Erase what is wanted, and let it be known again. Writers wait meanwhile, or raise `Busy`. `step` is told what was
     done.
 
-    Raises `HistoryError`, with nothing changed, while commits wait or the repository is in a state in which not all can
-    be made anew; and `Busy` while another process erases. After any other error `finish_erasing` goes on.
+    Raises, with nothing changed, `UsageError` for a text that the vault itself needs, and `HistoryError` while commits
+    wait or the repository is in a state in which not all can be made anew; and `Busy` while another process erases.
+    After any other error `finish_erasing` goes on.
     """
     journal = vault.root / JOURNAL
     with _alone(vault, wanted, LOCK_TIMEOUT_S):
         repository = Repository(vault.history.root)
         refuse_erasing(repository)
         refuse_nested(repository, wanted.request)
+        refuse_needed(vault, wanted)
         flushed = vault.history.flush()
         if flushed.waiting:
             raise HistoryError(

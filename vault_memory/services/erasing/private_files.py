@@ -14,7 +14,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from vault_memory.adapters import files
-from vault_memory.adapters.erasing import ignored_files, in_working_tree, named_in
+from vault_memory.adapters.erasing import files_of, ignored_files, named_in
 from vault_memory.adapters.git import Repository
 from vault_memory.adapters.records import month_files, rewrite_month
 from vault_memory.core import layout, reading
@@ -71,10 +71,9 @@ def clear_private_files(vault: Vault, wanted: Wanted) -> list[PurePosixPath]:
 def files_without_text(vault: Vault) -> list[PurePosixPath]:
     """Files in the vault whose bytes are no text in UTF-8: packed, encrypted, pictures, another encoding. What is in
     them is found only where its bytes stand in them as they are."""
-    repository = Repository(vault.history.root)
     months = [path for user in vault.user_ids() for _, path in _of_user(vault, user)]
     own = {PurePosixPath(path.relative_to(vault.root).as_posix()) for path in months}
-    listed = dict.fromkeys([*in_working_tree(repository.top), *ignored_files(repository)])
+    listed = dict.fromkeys(files_of(Repository(vault.history.root)))
     return sorted(each for each in listed if each not in own and _is_no_text(vault.root / each, each))
 
 
