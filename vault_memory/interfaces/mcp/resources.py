@@ -92,6 +92,7 @@ class _Subscription:
         self.seen = self.look()
 
     def look(self) -> tuple[int, ...] | None:
+        self.person.vault.refuse_renamed(self.person.user_id, self.person.as_of)  # else it may be another's
         return notes.note_stamp(self.person.vault, self.person.user_id, self.source)
 
 
