@@ -478,6 +478,16 @@ class Vault:
                 found = [(former, new if now == old else now) for former, now in found] + [(old, new)]
         return found
 
+    def refuse_former(self, user_id: str) -> None:
+        """Raise `NotFound` for an id that a user of this machine had before, while nobody has it: an assistant that is
+        still connected for it would begin another user."""
+        now = dict(self.renamed()).get(user_id)
+        if now is not None and now != user_id and not self.is_user(user_id):
+            raise NotFound(
+                f"user {user_id!r} has the id {now!r} now: connect the assistant again (`vault-memory install CLIENT "
+                f"--user {in_command(now)} --write`)"
+            )
+
     def log_renaming(self, old: str, new: str) -> None:
         """Add to the log of renamings. The caller holds the locks of both ids, and has ended the tokens of both."""
         files.append_line(self.root / layout.STATE_DIR / _RENAMINGS, f"{old} {new}".encode(), below=self.root)

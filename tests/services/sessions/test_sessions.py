@@ -5,6 +5,8 @@ from typing import Any
 import pytest
 
 from vault_memory.core.clients import HookEvent
+from vault_memory.errors import NotFound
+from vault_memory.services.admin import rename_user
 from vault_memory.services.memories import list_memories, remember
 from vault_memory.services.notes import newest_turns
 from vault_memory.services.profiles import set_preference, user_profile
@@ -124,3 +126,14 @@ def test_the_end_leaves_no_log_uncommitted(sessions: Sessions, vault: Vault) -> 
     happen(sessions, "SessionEnd")
     assert not vault.history.has_waiting()
     assert [each.memory.content for each in list_memories(vault, "alice")] == ["My dog is called Rex"]
+
+
+def test_nobody_begins_under_an_id_that_was_given_up(sessions: Sessions, vault: Vault) -> None:
+    """The hooks of an assistant still name it; who takes it on purpose has it."""
+    happen(sessions, "UserPromptSubmit", "What is new?")
+    rename_user(vault, "alice", "carol")
+    with pytest.raises(NotFound, match="'alice' has the id 'carol' now: connect the assistant again"):
+        happen(sessions, "UserPromptSubmit", "I prefer light themes")
+    assert vault.user_ids() == ["carol"]
+    set_preference(vault, "alice", "theme", "light")
+    assert "light" in happen(sessions, "UserPromptSubmit", "What is new?")

@@ -72,6 +72,7 @@ class Sessions:
     def answer(self, user: str, event: HookEvent) -> tuple[str, Work]:
         """The text for the model, "" for none, and what is to be done when it has that. Raises `VaultMemoryError`."""
         user_id = self.vault.new_user(self.vault.user_of(user))
+        self.vault.refuse_former(user_id)
         as_of = self.vault.renamings()
         session = self._session((user_id, as_of, event.client, event.session))
         if event.is_of_agent:
