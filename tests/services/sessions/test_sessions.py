@@ -137,3 +137,13 @@ def test_nobody_begins_under_an_id_that_was_given_up(sessions: Sessions, vault: 
     assert vault.user_ids() == ["carol"]
     set_preference(vault, "alice", "theme", "light")
     assert "light" in happen(sessions, "UserPromptSubmit", "What is new?")
+
+
+def test_of_a_long_prompt_both_ends_are_searched_for_and_all_is_kept(sessions: Sessions, vault: Vault) -> None:
+    """To search for a megabyte takes seconds, while the person waits."""
+    text = "Look at this log.\n" + "lighthouse " * 50_000 + "\nWhat is my dog called?"
+    assert "Rex" in happen(sessions, "UserPromptSubmit", text)
+    happen(sessions, "Stop", "Rex.")
+    happen(sessions, "UserPromptSubmit", text)
+    happen(sessions, "UserPromptSubmit", "short")
+    assert [(len(words), reply) for words, reply in turns(vault)] == [(len(text), "Rex."), (len(text), ""), (5, "")]

@@ -46,7 +46,7 @@ from vault_memory import __version__
 from vault_memory.errors import NotAVault, VaultMemoryError
 from vault_memory.interfaces.mcp import resources
 from vault_memory.interfaces.mcp.catalogue import checked_toolsets, tools
-from vault_memory.interfaces.mcp.tool import Person, Question, Tool, shown
+from vault_memory.interfaces.mcp.tool import Person, Question, Tool, for_model, shown
 from vault_memory.services import retrieval
 
 Context = Any
@@ -153,12 +153,15 @@ class _Answers:
                 if not _said_yes(await _ask(ctx, text)):
                     return _error(_SAID_NO)
                 answer = await self._working(ctx, person, partial(tool.call, person, answer.then, can_ask=False))
+            if "degraded" in answer:
+                told = [for_model(each, tool, self._tools.values()) for each in answer["degraded"]]
+                answer = answer | {"degraded": told}
             text = json.dumps(answer, ensure_ascii=False)
             return CallToolResult(content=[TextContent(text=text)], structured_content=answer)
         except ValidationError as error:
             return _error(_told(error))
         except VaultMemoryError as error:
-            return _error(shown(str(error), person.vault))
+            return _error(shown(for_model(str(error), tool, self._tools.values()), person.vault))
         except MCPError:
             raise
         except Exception:  # a fault of ours: its text may name what no model should see
