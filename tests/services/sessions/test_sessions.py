@@ -4,12 +4,14 @@ from typing import Any
 
 import pytest
 
+from vault_memory.core.chat import ChatResponse, read_request
 from vault_memory.core.clients import HookEvent
 from vault_memory.errors import NotFound
 from vault_memory.services.admin import rename_user
 from vault_memory.services.memories import list_memories, remember
 from vault_memory.services.notes import newest_turns
 from vault_memory.services.profiles import set_preference, user_profile
+from vault_memory.services.proxy import TurnRecorder, UserRequest
 from vault_memory.services.sessions.sessions import Sessions
 from vault_memory.services.vault import Vault, open_vault
 
@@ -147,3 +149,34 @@ def test_of_a_long_prompt_both_ends_are_searched_for_and_all_is_kept(sessions: S
     happen(sessions, "UserPromptSubmit", text)
     happen(sessions, "UserPromptSubmit", "short")
     assert [(len(words), reply) for words, reply in turns(vault)] == [(len(text), "Rex."), (len(text), ""), (5, "")]
+
+
+def test_a_command_of_the_client_is_a_turn_when_the_model_replies(sessions: Sessions, vault: Vault) -> None:
+    """What only the client obeys (`/compact`, `!ls`) has no reply."""
+    for typed in ("/compact", "/model opus", "!ls"):
+        happen(sessions, "UserPromptSubmit", typed)
+    happen(sessions, "UserPromptSubmit", "/deploy I prefer Vue")
+    happen(sessions, "Stop", "Deployed.")
+    happen(sessions, "UserPromptSubmit", "/etc/hosts is empty")
+    assert turns(vault) == [("/deploy I prefer Vue", "Deployed."), ("/etc/hosts is empty", "")]
+
+
+@pytest.mark.parametrize("is_kept", [False, True])
+def test_what_was_not_answered_and_is_said_again_is_one_turn_with_the_proxy(
+    sessions: Sessions, vault: Vault, is_kept: bool
+) -> None:
+    """Esc: the client takes the words back out of the conversation, or keeps them; only its request tells."""
+    proxy = TurnRecorder(vault)
+    happen(sessions, "UserPromptSubmit", "go on")
+    happen(sessions, "UserPromptSubmit", "go on")
+    assert turns(vault) == [("go on", "")]
+    messages = [{"role": "user", "content": "go on"}, {"role": "assistant", "content": "I w"}] if is_kept else []
+    fields = {"messages": [*messages, {"role": "user", "content": "go on"}], "tools": [{}]}
+    chat = read_request(fields, headers={"x-claude-code-session-id": "s1"})
+    assert chat is not None
+    request = UserRequest(chat, "alice", "s1", vault.now())
+    accepted = proxy.accept(request)
+    happen(sessions, "Stop", "Done.")
+    proxy.complete(request, ChatResponse("Done.", is_complete=True), accepted=accepted)
+    happen(sessions, "UserPromptSubmit", "and now?")
+    assert turns(vault) == [*([("go on", "")] if is_kept else []), ("go on", "Done."), ("and now?", "")]

@@ -32,11 +32,14 @@ Work = Callable[[], None]
 @dataclass
 class _Turn:
     """What the person has asked, read as a whole by `whole` when the hook has its answer (None: it is so already), and
-    the turn of it, once it is in the record."""
+    the turn of it, once it is in the record. `second` is the same where the client has kept the same words, said before
+    and not answered, in the conversation; else it has taken them back. `is_answered`: the model has replied."""
 
     request: UserRequest
     whole: Callable[[], ChatRequest | None] | None = None
+    second: UserRequest | None = None
     recorded: Recorded | None = None
+    is_answered: bool = False
 
 
 @dataclass
@@ -88,7 +91,9 @@ class Sessions:
         if event.name == PROMPT:
             return self._prompt(user_id, as_of, session, event)
         if event.name == STOP:
-            turn = session.turn
+            if (turn := session.turn) is None:
+                return "", _nothing
+            turn.is_answered = True
             return "", lambda: self._stop(turn, event.text)
         if event.name == COMPACT:  # what the model was given is gone with what it is made short of
             session.prompts.clear()
@@ -103,13 +108,16 @@ class Sessions:
         return session
 
     def _prompt(self, user_id: str, as_of: int, session: _Session, event: HookEvent) -> tuple[str, Work]:
-        session.turn = None
+        last, session.turn = session.turn, None
         before, asked = session.prompts, replace(event, text=_both_ends(event.text))
+        is_again = last is not None and not last.is_answered and before[-1:] == [asked.text]
+        kept, before = before, before[:-1] if is_again else before
         chat = self._chat(before, asked)
         if chat is None or chat.is_housekeeping:
             return "", _nothing
         session.prompts = [*before, asked.text][-MAX_PROMPTS:]
         request = UserRequest(chat, user_id, chat.conversation, self.vault.now(), as_of=as_of)
+        second = self._chat(kept, asked) if is_again else None
         memory = build_memory(
             self.vault,
             user_id,
@@ -121,7 +129,9 @@ class Sessions:
         text = self._given(session, memory, is_opening=not session.has_opening)
         same = [event.text if each == asked.text else each for each in before]
         session.turn = turn = _Turn(request, None if asked == event else lambda: self._chat(same, event))
-        return text, lambda: self._record(turn)
+        if second is not None:
+            turn.second = replace(request, chat=second)
+        return text, _nothing if event.is_command else lambda: self._record(turn)
 
     def _chat(self, before: Sequence[str], event: HookEvent) -> ChatRequest | None:
         """The same request as the one that the client sends to its model, as far as it tells which turn it is of."""
@@ -139,17 +149,24 @@ class Sessions:
         return memory.text
 
     def _record(self, turn: _Turn) -> None:
-        if turn.whole is not None:
-            turn.request = replace(turn.request, chat=turn.whole() or turn.request.chat)
+        self._read(turn)
         turn.recorded = self._recorder.accept(turn.request)
         if turn.recorded is not None and turn.recorded.source and turn.recorded.is_new:
             self._learn(turn.recorded)
 
-    def _stop(self, turn: _Turn | None, text: str) -> None:
-        if turn is None or not text:
+    def _read(self, turn: _Turn) -> None:
+        if turn.whole is not None:
+            turn.request, turn.whole = replace(turn.request, chat=turn.whole() or turn.request.chat), None
+
+    def _stop(self, turn: _Turn, text: str) -> None:
+        if not text:
             return
+        self._read(turn)
         said = ChatResponse(text, is_complete=True)
-        recorded = self._recorder.complete(turn.request, said, accepted=turn.recorded)
+        if turn.second is not None and self._recorder.has(turn.second):  # the proxy has seen which it is
+            recorded = self._recorder.complete(turn.second, said)
+        else:
+            recorded = self._recorder.complete(turn.request, said, accepted=turn.recorded)
         if recorded is not None:
             self._learn(recorded)
             self._second_looks.submit(recorded.user_id, recorded.source, recorded.as_of)
