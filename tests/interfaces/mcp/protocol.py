@@ -63,7 +63,7 @@ def inspected(server: list[str], environ: dict[str, str]) -> Iterator[str]:
         (["--method", "tools/list", "--strict"], "remember"),
         (["--method", "resources/list"], "USER.md"),
         (["--method", "resources/templates/list"], "memory://"),
-        (["--method", "resources/read", "--uri", "memory://alice/USER.md"], "light"),
+        (["--method", "resources/read", "--uri", "memory://alice/USER.md"], "text/markdown"),
         (["--method", "prompts/list"], "recall-and-answer"),
         (
             ["--method", "prompts/get", "--prompt-name", "recall-and-answer", "--prompt-args", "question=What dog?"],
