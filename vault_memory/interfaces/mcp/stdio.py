@@ -30,7 +30,6 @@ from mcp_types import (
     jsonrpc_message_adapter,
 )
 from pydantic import ValidationError
-from pydantic_core import PydanticSerializationError
 
 from vault_memory.core import reading
 from vault_memory.interfaces.mcp.server import create_server
@@ -162,20 +161,12 @@ async def _write(target: BinaryIO, messages: MemoryObjectReceiveStream[SessionMe
     """Write each message as a line; a client that reads no more ends the `serving`."""
     async for each in messages:
         try:
-            await anyio.to_thread.run_sync(_write_all, target, _line(each.message))
+            await anyio.to_thread.run_sync(_write_line, target, each.message)
         except OSError:
             serving.cancel()
             return
 
 
-def _line(message: JSONRPCMessage) -> bytes:
-    try:
-        return message.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n"
-    except PydanticSerializationError:  # a text of it is half a pair of UTF-16, such as the name of a file
-        value = reading.without_surrogates(message.model_dump(by_alias=True, exclude_unset=True))
-        return json.dumps(value, ensure_ascii=False).encode() + b"\n"
-
-
-def _write_all(target: BinaryIO, content: bytes) -> None:
-    target.write(content)
+def _write_line(target: BinaryIO, message: JSONRPCMessage) -> None:
+    target.write(message.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n")
     target.flush()
