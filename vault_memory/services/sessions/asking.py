@@ -20,8 +20,7 @@ SOCKET = f"hooks-{os.stat(__file__).st_mtime_ns:x}.sock"
 """Of this installation: a process that was started before an upgrade is asked no more."""
 START_WAIT_S = 2.0
 """How long a question waits for a process that has just been started."""
-ANSWER_WAIT_S = 2.0
-"""How long one waits for its answer, which takes some hundredths of that: the process may be frozen."""
+ANSWER_WAIT_S = 3.0
 MAX_ANSWER_BYTES = 1 << 20
 
 
