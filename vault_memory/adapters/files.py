@@ -186,7 +186,7 @@ def _loop(path: Path) -> ForeignFile:
 
 
 def _no_file(path: Path) -> ForeignFile:
-    return ForeignFile(f"{path} is no file but a pipe, socket or device: take it out of the vault")
+    return ForeignFile(f"{path} is no file but a pipe, socket or device: take it away, or give it another name")
 
 
 class ReadCache:

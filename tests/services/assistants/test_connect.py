@@ -126,6 +126,8 @@ def test_an_unknown_assistant_is_refused(bare_vault: Vault, environ: dict[str, s
 
 
 def test_what_was_heard_is_noted(vault: Vault) -> None:
+    note_heard(vault.root, "zzz", "event", vault.now(), "no client")
+    assert [each.client for each in heard_hooks(vault.root)] == ["zzz"]
     note_heard(vault.root, "codex", "event", vault.now(), "it was no JSON")
     note_heard(vault.root, "codex", "Stop", vault.now(), "a full disk")
     note_heard(vault.root, "codex", "Stop", vault.now())

@@ -46,6 +46,7 @@ def install(
     context.vault_path = str(find_vault(given=context.vault_path, or_only=True))
     vault = context.open()
     user_id = vault.new_user(vault.user_of(name or getpass.getuser()))
+    vault.refuse_former(user_id)
     assistant = ASSISTANTS[client]
     is_new = "" if vault.is_user(user_id) else ", who is new: the first thing that is kept makes the user"
     echo(f"{assistant.title} gets the memory of {user_id} in {vault.root}{is_new}", err=True)
