@@ -53,6 +53,8 @@ def test_what_a_person_adds_to_it_stays_with_new_values_and_goes_with_it() -> No
     assert read(made)["mcp_servers"]["vault-memory"] == VALUES | {"enabled_tools": ["a"], "env": {"A": "1"}}
     assert restored(text, PATH, "") == "\n[tui]\nx = 1\n"
     assert restored(with_value(text, PATH, VALUES), PATH, text) == text
+    unended = OURS.rstrip("\n")
+    assert restored(with_value(unended, PATH, VALUES) + "[tui]\n", PATH, unended) == OURS + "[tui]\n"
 
 
 @pytest.mark.parametrize(

@@ -73,7 +73,8 @@ def restored(text: str, path: Path, was: str) -> str:
         made = _cut(text, blocks)
     elif blocks:
         made = _cut(text, blocks[1:])
-        made = made[: blocks[0][0]] + old + made[blocks[0][1] :]
+        after = made[blocks[0][1] :]
+        made = made[: blocks[0][0]] + old + ("" if old.endswith("\n") or not after else "\n") + after
     else:
         made = text + ("" if not text or text.endswith("\n") else "\n") + old
     return _checked(text, made, path, _at(read(was), path))
