@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -94,15 +95,16 @@ def _problem(command: Sequence[str], environ: Mapping[str, str], wait_s: float) 
                 env={**environ},
                 start_new_session=True,
             )
-        except OSError as error:
-            return f"it cannot be started: {error.strerror or error}"
+        except (OSError, ValueError) as error:  # the latter: a word with a NUL
+            return f"it cannot be started: {getattr(error, 'strerror', None) or error}"
+    began = time.monotonic()
     deadline = threading.Timer(wait_s, _kill, [process])
     deadline.start()
     with process:
         answer = _read(process.stdout)
         if len(answer) < _MAX_ANSWER_BYTES:
             process.wait()
-        is_late = deadline.finished.is_set()
+        is_late = time.monotonic() - began >= wait_s
         deadline.cancel()
         _kill(process)
         told = reading.lines(_read(process.stderr).decode("utf-8", "replace").strip())
@@ -110,6 +112,8 @@ def _problem(command: Sequence[str], environ: Mapping[str, str], wait_s: float) 
         with suppress(ValueError, TypeError, KeyError):
             if json.loads(line)["result"]["serverInfo"]["name"] == "vault-memory":
                 return ""
+    if len(answer) == _MAX_ANSWER_BYTES:
+        return "it does not answer: what it says is none"
     if is_late:
         return f"it does not answer within {wait_s:g} s"
     return f"it does not answer: {told[-1][:200] if told else f'exit code {process.returncode}'}"
