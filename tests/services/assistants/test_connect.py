@@ -46,11 +46,11 @@ def test_what_is_connected_is_taken_back_exactly(bare_vault: Vault, environ: dic
     assert files_of(environ) == before  # nothing is written before it is asked for
     write_edits(edits)
     assert connect(bare_vault, client, "alice", rules, environ) == []
-    found = next(each for each in connections(environ, wait_s=0) if each.client == client)
+    found = next(each for each in connections(environ, ask=False) if each.client == client)
     assert (found.vault, found.user) == (str(bare_vault.root), "alice")
     assert found.has_hooks == (ASSISTANTS[client].hooks is not None)
     write_edits(connect(bare_vault, client, "bob", rules, environ))  # another user takes the place
-    found = next(each for each in connections(environ, wait_s=0) if each.client == client)
+    found = next(each for each in connections(environ, ask=False) if each.client == client)
     assert found.user == "bob"
     write_edits(disconnect(client, environ))
     assert files_of(environ) == before

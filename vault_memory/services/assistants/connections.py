@@ -48,11 +48,13 @@ class Connection:
     problem: str = ""
 
 
-def connections(environ: Mapping[str, str] = os.environ, *, wait_s: float = ANSWER_WAIT_S) -> list[Connection]:
-    """All assistants that are known, in the order of the table. Their servers are started and asked, all at once, and
-    have so many seconds to answer; with 0 none is."""
+def connections(
+    environ: Mapping[str, str] = os.environ, *, ask: bool = True, wait_s: float = ANSWER_WAIT_S
+) -> list[Connection]:
+    """All assistants that are known, in the order of the table. With `ask` their servers are started and asked, all at
+    once, and have so many seconds to answer."""
     with ThreadPoolExecutor(len(ASSISTANTS)) as threads:
-        return [*threads.map(lambda client: _connection(client, environ, wait_s), ASSISTANTS)]
+        return [*threads.map(lambda client: _connection(client, environ, wait_s if ask else 0.0), ASSISTANTS)]
 
 
 def _connection(client: str, environ: Mapping[str, str], wait_s: float) -> Connection:
