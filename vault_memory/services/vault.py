@@ -654,8 +654,14 @@ def find_vault(
             break
     if environ.get(ENV_VAULT):
         return _checked(Path(environ[ENV_VAULT]), ENV_VAULT)
-    if or_only and len(own := own_vaults()) == 1:
-        return own[0]
+    if or_only:
+        made = [root for root in own_vaults() if (root / layout.SETTINGS_FILE).is_file() and not _is_of_other(root)]
+        if len(made) == 1:
+            return made[0]
+        if made:
+            raise NotAVault(
+                f"no vault here, and this machine has made several: {', '.join(map(str, made))}. Name one with --vault"
+            )
     raise NotAVault(
         f"no vault here: {here} and its parents hold no {layout.SETTINGS_FILE}. Run `vault-memory init DIR` "
         f"to make one, or name one with --vault (in Python `open_vault(DIR)`) or {ENV_VAULT}"

@@ -81,7 +81,7 @@ def _do(edits: Sequence[Edit], nothing: str, *, write: bool) -> None:
         return
     write_edits(edits)
     for edit in edits:
-        copy = f"; as it was before: {edit.backup}" if edit.backup.exists() else ""
+        copy = f"; as it was before: {edit.copy}" if edit.copy else ""
         echo(f"{edit.path} is {'deleted' if edit.after is None else 'written'}{copy}", err=True)
     echo("start the assistant again", err=True)
 
