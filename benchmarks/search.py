@@ -22,6 +22,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
@@ -117,6 +118,7 @@ def warm(folder: Path, chunks: int) -> dict[str, float]:
         embedder=Asked(embedder, questions),
         config=Config(),
         former_embedder=lambda space: None,
+        now=partial(datetime.now, UTC),
     )
     floor_db, matrix = floor_of(index)
     before = rss()
@@ -178,14 +180,14 @@ def cold(folder: Path) -> dict[str, float]:
     index, _ = filled(folder / "cold.db", 10_000, OfflineEmbedder())
     index.close()
     code = (
-        "import sys; from types import SimpleNamespace; from pathlib import Path\n"
+        "import sys; from types import SimpleNamespace; from pathlib import Path; from datetime import UTC, datetime\n"
         "from vault_memory.config import Config\n"
         "from vault_memory.services.retrieval.search import SearchQuery, find_passages\n"
         "from vault_memory.adapters.index.sqlite import SqliteIndex\n"
         "from vault_memory.adapters.embedding.offline import OfflineEmbedder\n"
         "index = SqliteIndex(Path(sys.argv[1]))\n"
         "vault = SimpleNamespace(index=lambda scope: index, embedder=OfflineEmbedder(), config=Config(), "
-        "former_embedder=None)\n"
+        "former_embedder=None, now=lambda: datetime.now(UTC))\n"
         "assert find_passages(vault, 'u', SearchQuery(sys.argv[2])).hits\n"
         "assert not {'numpy', 'sklearn'} & set(sys.modules)\n"
     )
@@ -255,7 +257,10 @@ def many_users(folder: Path, users: int) -> dict[str, float]:
 
         def visit(n: int = n, question: str = question) -> None:
             index = SqliteIndex(folder / f"u{n}.db")
-            vault = SimpleNamespace(index=lambda scope: index, embedder=embedder, config=Config(), former_embedder=None)
+            now = partial(datetime.now, UTC)
+            vault = SimpleNamespace(
+                index=lambda scope: index, embedder=embedder, config=Config(), former_embedder=None, now=now
+            )
             find_passages(vault, "u", SearchQuery(question))
             index.close()
 
