@@ -483,3 +483,70 @@ def test_what_stands_in_a_note_is_found_in_a_vault_of_any_size(tmp_path: Path, n
     others = {f"notes/{n}.md": f"# N{n}\n\nNothing but words of number {n}.\n" for n in range(notes - 1)}
     made.write("u", {"notes/deploy.md": "# Deploy\n\n部署流程在這裡，Docker 有設定。\nThe theme is dark.\n", **others})
     assert search(made, "u", question).hits[0].source == "notes/deploy.md"
+
+
+CALLED = {
+    "books/honglou.md": "---\naliases: [紅樓夢筆記, Kofi]\ndescription: 賈寶玉的家\n---\n# Reading\n\nA garden.\n",
+    "books/Kofi talk.md": "Kofi, Kofi and Kofi: 紅樓夢筆記\n",
+    "people/Garden.md": "A person.\n",
+    "garden/plan.md": "---\ntitle: Garden\naliases: Plan B\n---\nBeds.\n",
+    "Plan B.md": "Nothing of plans.\n",
+    "It.md": "A novel.\n",
+    "empty.md": "---\naliases: [Hollow]\n---\n",
+}
+
+
+@pytest.mark.parametrize("mode", ["hybrid", "keyword", "vector"])
+@pytest.mark.parametrize(
+    ("question", "first_ones"),
+    [
+        ("紅樓夢筆記", ["books/honglou.md", "books/Kofi talk.md"]),
+        ("红楼梦笔记", ["books/honglou.md"]),
+        ("kofi", ["books/honglou.md", "books/Kofi talk.md"]),
+        ("Kofi Talk.md", ["books/Kofi talk.md"]),
+        ("books/honglou", ["books/honglou.md"]),
+        ("garden", ["garden/plan.md", "people/Garden.md"]),
+        ("plan b", ["Plan B.md", "garden/plan.md"]),
+        ("It", ["It.md"]),
+    ],
+)
+def test_a_note_that_is_called_so_is_first(world: World, mode: str, question: str, first_ones: list[str]) -> None:
+    world.write("", CALLED)
+    found = search(world, "u", question, 10, mode, "shared")
+    assert [hit.source for hit in found.hits][: len(first_ones)] == first_ones
+    assert all(0 <= hit.score <= 1 for hit in found.hits)
+    assert [hit.score for hit in found.hits] == sorted((hit.score for hit in found.hits), reverse=True)
+
+
+def test_a_note_called_so_answers_once_by_its_beginning(world: World) -> None:
+    lines = "\n\n".join(f"Line {n} of the garden, which is long and has many words in it." for n in range(15))
+    world.write("", {"Garden.md": lines, "other.md": "roses grow in a garden\n"})
+    sources = [hit.source for hit in search(world, "u", "garden", scope="shared").hits]
+    assert sources[:2] == ["Garden.md", "other.md"]
+
+
+def test_a_name_is_first_in_whatever_scope_it_is(world: World) -> None:
+    world.write("", {"drink/Tea house.md": "no such word\n"})
+    world.write("u", {"notes/talk.md": "tea house, tea house\n"})
+    hits = search(world, "u", "tea house", scope="all").hits
+    assert [hit.source for hit in hits[:2]] == ["drink/Tea house.md", "notes/talk.md"]
+
+
+def test_names_go_with_their_note(world: World) -> None:
+    world.write("", CALLED)
+    world.write("", {"books/honglou.md": "---\naliases: [Other]\n---\nA garden.\n"})
+    assert first(search(world, "u", "kofi", scope="shared")).source == "books/Kofi talk.md"
+    assert first(search(world, "u", "other", scope="shared")).source == "books/honglou.md"
+    world.index("").remove(["books/honglou.md"])
+    assert search(world, "u", "other", scope="shared").hits == []
+
+
+@pytest.mark.parametrize("question", ["寶玉住哪裡", "where is the books folder"])
+def test_description_and_folders_count_as_names(world: World, question: str) -> None:
+    world.write("", CALLED)
+    assert search(world, "u", question, scope="shared").hits[0].source.startswith("books/")
+
+
+def test_names_pass_a_filter_like_all_else(world: World) -> None:
+    world.write("", CALLED)
+    assert search(world, "u", "kofi", scope="shared", tags=("none",)).hits == []

@@ -15,7 +15,7 @@ import apsw
 from vault_memory.adapters.index.database import at_once, rows, value
 from vault_memory.adapters.index.vectors import Condition
 from vault_memory.core.notes import Segment
-from vault_memory.core.ranking import RECORD, Candidate, Filter
+from vault_memory.core.ranking import NOT_CALLED, RECORD, Candidate, Filter
 from vault_memory.core.text import tokens
 
 LARGE_INDEX_CHUNKS = 5_000
@@ -102,8 +102,10 @@ def frequency(db: apsw.Connection, terms: Sequence[str]) -> dict[str, int]:
     return {term: min(held.get(piece, 0) for piece in each) for term, each in pieces.items()}
 
 
-def fetch(db: apsw.Connection, keyword: Mapping[int, float], cosines: Mapping[int, float]) -> list[Candidate]:
-    """The chunks that words or vectors found, as candidates."""
+def fetch(
+    db: apsw.Connection, keyword: Mapping[int, float], cosines: Mapping[int, float], called: Mapping[int, int]
+) -> list[Candidate]:
+    """The chunks that words, vectors or names found, as candidates."""
     found = rows(
         db,
         "SELECT chunk_id, source, kind, day, position, text, line_start, units, stems, head, sections"
@@ -125,6 +127,7 @@ def fetch(db: apsw.Connection, keyword: Mapping[int, float], cosines: Mapping[in
             keyword=keyword.get(chunk_id, 0.0),
             cosine=cosines.get(chunk_id),
             sections=_sections(sections),
+            called=called.get(chunk_id, NOT_CALLED),
         )
         for chunk_id, source, kind, day, position, text, start, packed, stems, head, sections in found
     ]

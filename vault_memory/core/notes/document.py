@@ -18,7 +18,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from vault_memory.core import layout, reading
-from vault_memory.core.notes import journal, note
+from vault_memory.core.notes import journal, naming, note
 from vault_memory.core.text import tokens
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ class Document:
 
     `chunks` begin with the file's chunk `first` (0-based): the chunks before it are as they were when the file was last
     read. `resume` is for the next time; None: then the file has to be read from its beginning. `meta` is the front
-    matter.
+    matter, `tags` are those in it and in the text, `links` the keys of the notes that it points at (see `naming`).
     """
 
     source: str
@@ -112,6 +112,7 @@ class Document:
     first: int = 0
     resume: Resume | None = None
     meta: Mapping[str, Any] = field(default_factory=dict)
+    links: tuple[str, ...] = ()
 
 
 def read(source: str, kind: str, data: bytes, resume: Resume | None = None) -> Document:
@@ -193,7 +194,17 @@ def _markdown(source: str, kind: str, data: bytes, text: str, problems: list[str
         following = Resume(position + final[0], opening.start + offset, *beginning, title, offset, opening.above)
     day = _day(source, parsed.meta)
     return Document(
-        source, kind, title, day, parsed.tags, tuple(chunks), tuple(problems), position, following, parsed.meta
+        source,
+        kind,
+        title,
+        day,
+        tuple(dict.fromkeys([*parsed.tags, *naming.inline_tags(parsed.body)])),
+        tuple(chunks),
+        tuple(problems),
+        position,
+        following,
+        parsed.meta,
+        naming.links(source, text),
     )
 
 

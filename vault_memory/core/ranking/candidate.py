@@ -25,13 +25,17 @@ class Filter:
     at: float | None = None
 
 
+NOT_CALLED, BY_ALIAS, BY_NAME = 0, 1, 2
+"""Whether the question is, to the letter, what a note is called: by another name, or by its title or file's name."""
+
+
 @dataclass(frozen=True)
 class Candidate:
     """One chunk. `stems` holds the words of each segment (see `tokens.stems`), `head` those of title, headings and day;
     `sections` the words of further headings, each with the number of the first segment below it.
 
     `keyword` is its BM25 (higher is better, 0 when no word matched), `cosine` that of its vector and the query's (None:
-    it has no vector).
+    it has no vector), `called` how the question names its note (only of the note's first chunk).
     """
 
     chunk_id: int
@@ -46,6 +50,7 @@ class Candidate:
     keyword: float
     cosine: float | None
     sections: Sequence[tuple[int, str]] = ()
+    called: int = NOT_CALLED
 
 
 @dataclass(frozen=True)

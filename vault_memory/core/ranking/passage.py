@@ -74,12 +74,20 @@ def build(scored: Sequence[ScoredSegment], count: int) -> list[Passage]:
         share, cap = GROWTH[min(len(passages), len(GROWTH) - 1)]
         passage = _grown(scored, seed, used, share, cap)
         used.update(range(passage.first, passage.last + 1))
+        if scored[seed].candidate.called:  # who asks for a note by its name gets its beginning, once
+            used.update(_of_chunk(scored, seed))
         if seed != best:
             used.update(_told_with(best, scored))
             passage.repeated_at.append(_location(scored[best]))
             passage.score = scored[best].score
         passages.append(passage)
     return passages
+
+
+def _of_chunk(scored: Sequence[ScoredSegment], at: int) -> range:
+    """The segments of the chunk of one."""
+    first = at - scored[at].number
+    return range(first, first + len(scored[at].candidate.segments))
 
 
 def _told_with(best: int, scored: Sequence[ScoredSegment]) -> list[int]:

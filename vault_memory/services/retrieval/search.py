@@ -12,7 +12,8 @@ from vault_memory.adapters.embedding import LOCAL, OFFLINE, Embedder, OfflineEmb
 from vault_memory.adapters.index import Index, Space
 from vault_memory.config import Config
 from vault_memory.core import layout
-from vault_memory.core.ranking import Candidates, Filter, Spread, floor, fusion, passage, rank
+from vault_memory.core.notes import naming
+from vault_memory.core.ranking import NOT_CALLED, Candidates, Filter, Spread, floor, fusion, passage, rank
 from vault_memory.core.text import synonyms, tokens
 from vault_memory.errors import EndpointError, UsageError
 from vault_memory.services.daemon import is_running, request_scan
@@ -192,7 +193,8 @@ def find_passages(
     for one question share its `vectors`."""
     text = query.text[:MAX_QUERY_CHARS]
     terms = synonyms.query_terms(text, vault.config.search_synonyms)
-    if not terms.search_terms:
+    terms = terms._replace(name=naming.key(text))
+    if not terms.search_terms and not terms.name:
         return SearchResult([], vault.config.waits())
     vectors = vectors or QueryVectors(vault, text)
     found = [_search_scope(vault, scope, query, terms, vectors) for scope in query.scopes(user_id)]
@@ -220,6 +222,11 @@ class _Scoped:
         """The best line's score by words."""
         return max((segment.keyword for segment in self.scored), default=0.0)
 
+    @property
+    def called(self) -> int:
+        """How the question names a note here (`Candidate.called`), the most of all."""
+        return max((segment.candidate.called for segment in self.scored), default=NOT_CALLED)
+
     def hits(self, scopes: Sequence[_Scoped], top_k: int) -> list[Hit]:
         """The passages, measured by the best line and the nearest chunk of all `scopes`: the best of the shared notes
         may have one word of the question, where the user's own hold its answer."""
@@ -227,7 +234,9 @@ class _Scoped:
         if spread is not None:
             nearest = (each.spread.best for each in scopes if each.spread and each.space == self.space)
             spread = replace(spread, best=max(nearest))
-        fusion.blend(self.scored, spread, self.weights, max(each.best for each in scopes))
+        fusion.blend(
+            self.scored, spread, self.weights, max(each.best for each in scopes), max(each.called for each in scopes)
+        )
         return [
             _hit(self.scope, each, self.scored, self.space, self.weights) for each in passage.build(self.scored, top_k)
         ]
@@ -237,14 +246,14 @@ def _search_scope(
     vault: Searchable, scope: str, query: SearchQuery, terms: tokens.QueryTerms, vectors: QueryVectors
 ) -> _Scoped:
     index = vault.index(scope)
-    vector = vectors.of(index, query.mode)
+    vector = vectors.of(index, query.mode) if terms.search_terms else None  # else it can only be a name
     is_lexical = query.mode == "hybrid" and vector is not None and _is_lexical(vault, vector[0])
     candidates = index.search(
         terms, vector, query.filter(vault.now()), max(MAX_CANDIDATES, query.top_k), vectors_add_chunks=not is_lexical
     )
     scored = rank.score_segments(query.text, terms, candidates)
     fit = 1.0  # who asks for words or vectors alone wants to see what they give
-    if query.mode == "hybrid":
+    if query.mode == "hybrid" and not any(chunk.called for chunk in candidates.chunks):
         text = query.text[:MAX_QUERY_CHARS]
         fit = floor.fit(text, terms, candidates, scored, is_model=vector is not None and not is_lexical)
     weights = _weights(vault, query, vector, candidates, scored)
