@@ -117,8 +117,9 @@ def extract_and_update(
 def search(
     vault: Vault, /, user_id: str, query: str, top_k: int = 5, mode: Mode = "hybrid", **more: Any
 ) -> SearchResult:
-    """The passages that answer `query` best; `more`: other fields of `SearchQuery`. Raises `NotFound`, `UsageError`."""
-    return find(vault, user_id, SearchQuery(query, top_k, mode, **more))
+    """The passages that answer `query` best, in which "a phrase" and the beginning of a word (`honglou*`) may stand;
+    `more`: other fields of `SearchQuery`. Raises `NotFound`, `UsageError`."""
+    return find(vault, user_id, SearchQuery(query, top_k, mode, **{"is_typed": True} | more))
 
 
 @_vault_optional
@@ -348,7 +349,7 @@ class MemorySearchEngine:
         user_id = self.vault.user_of(student_id)
         if not self.vault.is_user(user_id):
             return Found()
-        result = search(self.vault, user_id, query, top_k, mode)
+        result = search(self.vault, user_id, query, top_k, mode, is_typed=False)  # it is called with whole messages
         return Found((hit.as_dict() for hit in result.hits), result.degraded)
 
     def index_student_memory(self, student_id: str) -> Report:

@@ -550,3 +550,92 @@ def test_description_and_folders_count_as_names(world: World, question: str) -> 
 def test_names_pass_a_filter_like_all_else(world: World) -> None:
     world.write("", CALLED)
     assert search(world, "u", "kofi", scope="shared", tags=("none",)).hits == []
+
+
+SHELF = {
+    "books/honglou.md": "---\ntags: [文學/小說]\n---\nHongloumeng, a dream of red mansions.\n\nThe art of the state.\n",
+    "books/old/rome.md": "The state of the art in Rome. #History/Rome\n\nRunning water.\n",
+    "books.md": "A list of books. #history\n",
+    "bookshelf/a.md": "---\ndate: 2026-01-05\ntags: [deep work]\n---\nWood and React組件。\n",
+    "only.md": "---\nmood: bright\n---\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("more", "sources"),
+    [
+        ({"path": "books"}, ["books.md", "books/honglou.md", "books/old/rome.md"]),
+        ({"path": "./books/old/"}, ["books/old/rome.md"]),
+        ({"path": "only"}, ["only.md"]),
+        ({"path": "none"}, []),
+        ({"path": "%"}, []),
+        ({"tags": ("#history",)}, ["books.md", "books/old/rome.md"]),
+        ({"tags": ("HISTORY/rome",)}, ["books/old/rome.md"]),
+        ({"tags": ("文学",)}, ["books/honglou.md"]),
+        ({"tags": ("小說",)}, []),
+        ({"tags": ("deep work",)}, ["bookshelf/a.md"]),
+        ({"tags": ("history",), "path": "books"}, ["books.md", "books/old/rome.md"]),
+        ({"since": date(2026, 1, 1)}, ["bookshelf/a.md"]),
+        ({"kinds": ("note",)}, ["bookshelf/a.md", "books.md", "books/honglou.md", "books/old/rome.md", "only.md"]),
+        ({}, []),
+    ],
+)
+def test_without_words_filters_list_the_notes(world: World, more: dict[str, object], sources: list[str]) -> None:
+    world.write("", SHELF)
+    found = search(world, "u", " ", 10, scope="shared", is_typed=True, **more)
+    assert [hit.source for hit in found.hits] == sources and found.listed == (len(sources) if more else None)
+    assert all(hit.content for hit in found.hits)
+
+
+def test_a_list_is_cut_and_says_how_long_it_is(world: World) -> None:
+    world.write("", {f"many/{n:02}.md": f"Note {n}\n" for n in range(12)})
+    found = search(world, "u", "", 5, scope="shared", path="many", is_typed=True)
+    assert len(found.hits) == 5 and found.listed == 12
+
+
+def test_a_path_may_begin_at_the_root_of_the_vault(world: World) -> None:
+    for path in ("notes", "memory/u/notes", "/memory/u/notes/"):
+        assert {hit.source for hit in search(world, "u", "", path=path, is_typed=True).hits} == {
+            "notes/tea.md",
+            "notes/code.md",
+        }
+    assert search(world, "u", "", path="memory/v/notes", is_typed=True).hits == []
+
+
+@pytest.mark.parametrize("mode", ["hybrid", "keyword", "vector"])
+@pytest.mark.parametrize(
+    ("query", "sources"),
+    [
+        ('"state of the art"', ["books/old/rome.md"]),
+        ('"art of the state" dream', ["books/honglou.md"]),
+        ('"React組件"', ["bookshelf/a.md"]),
+        ("“组件”", ["bookshelf/a.md"]),
+        ('"rome" "running water"', ["books/old/rome.md"]),
+        ('"no such phrase"', []),
+        ("honglou*", ["books/honglou.md"]),
+        ("wat*", ["books/old/rome.md"]),
+    ],
+)
+def test_phrases_and_beginnings(world: World, mode: str, query: str, sources: list[str]) -> None:
+    world.write("", SHELF)
+    found = search(world, "u", query, scope="shared", mode=mode, is_typed=True, min_fit=0.0)
+    if "*" in query and mode != "keyword":  # vectors bring others, too
+        assert found.hits[0].source == sources[0]
+    else:
+        assert [hit.source for hit in found.hits] == sources
+
+
+def test_only_a_person_types_phrases(world: World) -> None:
+    world.write("", SHELF)
+    assert search(world, "u", 'what is "the state of Rome"', scope="shared").hits
+    assert not search(world, "u", 'what is "the state of Rome"', scope="shared", is_typed=True).hits
+
+
+def test_a_phrase_may_stand_in_a_name(world: World) -> None:
+    world.write("", {"Note composer.md": "It merges.\n", "other.md": "A composer of a note.\n"})
+    hits = search(world, "u", '"note composer" merges', scope="shared", is_typed=True).hits
+    assert [hit.source for hit in hits] == ["Note composer.md"]
+
+
+def test_a_program_without_words_gets_nothing(world: World) -> None:
+    assert search(world, "u", "", kinds=("note",)).hits == []

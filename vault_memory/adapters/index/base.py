@@ -9,7 +9,7 @@ from typing import NamedTuple, Protocol
 from vault_memory.adapters.embedding import Embedder, Vector
 from vault_memory.adapters.scan import Stamp
 from vault_memory.core.notes import Document, Resume
-from vault_memory.core.ranking import Candidates, Filter
+from vault_memory.core.ranking import Candidate, Candidates, Filter
 from vault_memory.core.text import QueryTerms
 
 
@@ -211,6 +211,11 @@ class Index(Protocol):
         With `vectors_add_chunks=False` vectors add no chunks unless words found none. A space that the index does not
         hold finds nothing: vectors of two spaces are never compared.
         """
+        ...
+
+    def listed(self, only: Filter, limit: int) -> tuple[int, list[Candidate]]:
+        """How many notes a filter lets through, and the first chunks of `limit` of them: the newest day first, then by
+        path."""
         ...
 
     def memories(self, ids: Collection[str] | None = None) -> list[MemoryRow]:

@@ -22,7 +22,7 @@ from vault_memory.adapters.index.outgoing import OutgoingTexts
 from vault_memory.adapters.scan import Stamp
 from vault_memory.core.layout import ARCHIVE_DIR
 from vault_memory.core.notes import Chunk, Document, Resume, Segment, naming
-from vault_memory.core.ranking import Candidates, Filter, Knowledge
+from vault_memory.core.ranking import Candidate, Candidates, Filter, Knowledge
 from vault_memory.core.text import QueryTerms, tokens
 from vault_memory.errors import Busy, IndexUnusable
 
@@ -345,10 +345,11 @@ class SqliteIndex:
         vectors_add_chunks: bool = True,
     ) -> Candidates:
         with self._open() as db, _one_state(db):
-            condition = words.condition(db, only or Filter())
+            condition = words.condition(db, only or Filter(), query.phrases)
             total = int(value(db, "SELECT value FROM meta WHERE key = 'chunks'"))
             others = tuple({other: None for synonyms in query.synonyms for other in synonyms.others})
-            frequency = words.frequency(db, (*query.search_terms, *query.ranking_terms, *others))
+            asked = (*query.search_terms, *query.ranking_terms, *others)
+            frequency = {term: min(total, held) for term, held in words.frequency(db, asked).items()}
             searched = [words.terms_to_search(terms, frequency, total) for terms in (query.search_terms, others)]
             keyword = words.best(db, [term for terms in searched for term in terms], condition, limit)
             called = names.called(db, query.name, condition)
@@ -360,6 +361,12 @@ class SqliteIndex:
                 known = judging.knowledge(db, vector[0])
             found = words.fetch(db, keyword, near.cosines, called)
             return Candidates(found, frequency, total, near.spread, known)
+
+    def listed(self, only: Filter, limit: int) -> tuple[int, list[Candidate]]:
+        with self._open() as db, _one_state(db):
+            count, chunks = words.listed(db, words.condition(db, only), limit)
+            found = {each.chunk_id: each for each in words.fetch(db, dict.fromkeys(chunks, 0.0), {}, {})}
+            return count, [found[chunk_id] for chunk_id in chunks]
 
     def stats(self) -> Stats:
         with self._open() as db:

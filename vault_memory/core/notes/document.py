@@ -177,8 +177,10 @@ def _markdown(source: str, kind: str, data: bytes, text: str, problems: list[str
     for at, span in enumerate(spans, position):
         first = 1 if at == 0 else span.start + offset  # front matter belongs to the first chunk
         chunks.append(_chunk(first, span.end + offset - 1, span.heading, list(_rows(kind, span, lines, offset))))
-    if not chunks and text:  # nothing but front matter
-        chunks.append(Chunk(1, len(reading.lines(text)), "", "", ()))
+    if not chunks and text:  # nothing but front matter: of a note it is what there is to read
+        above = reading.lines(text)
+        shown = [_Row(number, row) for number, row in enumerate(above, 1)] if kind == "note" else []
+        chunks.append(_chunk(1, len(above), (), shown))
     title = (
         (resume.title if resume else parsed.title)
         or (PurePosixPath(source).stem if kind == "entity" else "")  # its headings are the same in all

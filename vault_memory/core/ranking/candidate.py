@@ -12,7 +12,8 @@ from vault_memory.core.notes import Segment
 
 @dataclass(frozen=True)
 class Filter:
-    """Which notes may answer: of these kinds, with all these tags, of the days from `since` to `until` (inclusive);
+    """Which notes may answer: of these kinds, in this folder (or this one note), with all these tags or tags below them
+    (`文學/小說` is below `文學`), of the days from `since` to `until` (inclusive);
     with `memory_types` or `skills` only memories of one of these types and skills ("": none). `at` (seconds since 1970)
     leaves out the memories that are past then: expired, superseded or archived ones. None: they answer, too."""
 
@@ -23,6 +24,7 @@ class Filter:
     memory_types: tuple[str, ...] = ()
     skills: tuple[str, ...] | None = None
     at: float | None = None
+    path: str = ""
 
 
 NOT_CALLED, BY_ALIAS, BY_NAME = 0, 1, 2

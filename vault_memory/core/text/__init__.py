@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from vault_memory.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from vault_memory.core.text import phrases, synonyms, tokens
+    from vault_memory.core.text import phrases, synonyms, tokens, typed
     from vault_memory.core.text.fold import comparable, fold, normalize, one_line, same, simplify, translated
     from vault_memory.core.text.phrases import Matcher, lazily, matches, stands_in
     from vault_memory.core.text.script import OTHER, chinese_of, script_of, script_of_last
@@ -39,6 +39,7 @@ __all__ = [
     "synonyms",
     "tokens",
     "translated",
+    "typed",
 ]
 
 __getattr__ = lazy_exports(

@@ -59,10 +59,11 @@ _DAY = click.DateTime(["%Y-%m-%d"])
 @click.option("--since", metavar="YYYY-MM-DD", type=_DAY, help="Only notes of this day or later.")
 @click.option("--until", metavar="YYYY-MM-DD", type=_DAY, help="Only notes of this day or earlier.")
 @click.option("--tag", "tags", multiple=True, help="Only notes with this tag; if repeated, notes with all the tags.")
+@click.option("--path", default="", metavar="FOLDER", help="Only notes in this folder of the vault, or this one note.")
 @click.option("--history", is_flag=True, help="Past memories too: expired, replaced and archived ones.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.option("--explain", is_flag=True, help="Show why each hit was found.")
-@click.argument("query")
+@click.argument("query", default="")
 @pass_context
 def search(
     context: Context,
@@ -74,19 +75,27 @@ def search(
     since: datetime | None,
     until: datetime | None,
     tags: tuple[str, ...],
+    path: str,
     history: bool,
     as_json: bool,
     explain: bool,
     query: str,
 ) -> None:
-    """Search a user's memory for QUERY, by words and by meaning."""
+    """Search a user's memory for QUERY, by words and by meaning.
+
+    In QUERY, "an exact phrase" must stand as it is, and honglou* finds the words that begin so. Without QUERY the
+    filters list notes, each by its beginning.
+    """
     from vault_memory.services.notes import file_of
     from vault_memory.services.retrieval import SearchQuery
     from vault_memory.services.retrieval import search as find
 
     vault, user_id = context.open_for(user_id)
     days = since.date() if since else None, until.date() if until else None
-    result = find(vault, user_id, SearchQuery(query, top_k, mode, scope, kinds, *days, tags, history=history))
+    asked = SearchQuery(query, top_k, mode, scope, kinds, *days, tags, history=history, path=path, is_typed=True)
+    if not query.strip() and not asked.is_listing:
+        raise click.UsageError("say what to search for, or list notes by --path, --tag, --kind, --since or --until")
+    result = find(vault, user_id, asked)
     repeats = sum(len(hit.evidence.repeated_at) for hit in result.hits)
     if as_json:
         rows = [
@@ -119,6 +128,8 @@ def search(
                 echo(f"  the same text is also at {', '.join(hit.evidence.repeated_at)}")
     if not result.hits:
         echo("nothing found" + (": the nearest passages hold too little of it" if result.fit else ""))
+    if result.listed is not None and result.listed > len(result.hits):
+        echo(f"({len(result.hits)} of {plural(result.listed, 'note')}; -k shows more)", err=True)
     if repeats and not explain:
         echo(f"({plural(repeats, 'repeated passage')} left out; --explain shows where they are)", err=True)
     for reason in result.degraded:

@@ -47,9 +47,8 @@ class PromptTaken(Taken):
 
 
 def _search(person: Person, taken: SearchTaken) -> dict[str, Any]:
-    query = SearchQuery(
-        taken.query, taken.top_k, "hybrid", taken.scope, tuple(taken.kinds), _day(taken.since), _day(taken.until)
-    )
+    kinds, days = tuple(taken.kinds), (_day(taken.since), _day(taken.until))
+    query = SearchQuery(taken.query, taken.top_k, "hybrid", taken.scope, kinds, *days, is_typed=True)
     if not person.is_known:
         return {"hits": [], "degraded": []}
     found = search(person.vault, person.user_id, query)

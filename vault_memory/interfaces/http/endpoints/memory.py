@@ -18,6 +18,7 @@ from starlette.concurrency import run_in_threadpool
 
 from vault_memory.core.payload import kept_reflection
 from vault_memory.core.record_kinds import SEARCHABLE_KINDS
+from vault_memory.errors import UsageError
 from vault_memory.interfaces.http.body import JsonRoute
 from vault_memory.interfaces.http.guard import TheCaller, TheUser, TheVault
 from vault_memory.interfaces.http.problem import Reason, reason, reasons, responses
@@ -47,9 +48,10 @@ Kind = Annotated[str, Field(pattern=f"^({'|'.join(SEARCHABLE_KINDS)})$")]
 
 
 class SearchIn(BaseModel):
-    """What to search for. Only the first 2,000 characters of a query are read."""
+    """What to search for. Only the first 2,000 characters of a query are read; in it "a phrase" must stand as it is,
+    and `honglou*` finds the words that begin so. Without a query the filters list notes, each by its beginning."""
 
-    query: str = Field(min_length=1, max_length=20_000, examples=["暗色主題"])
+    query: str = Field("", max_length=20_000, examples=["暗色主題"])
     top_k: int = Field(5, ge=1, le=100)
     mode: Literal["hybrid", "vector", "keyword"] = "hybrid"
     scope: Literal["user", "shared", "all"] = Field("user", description="The user's own notes, shared ones, or both.")
@@ -61,6 +63,7 @@ class SearchIn(BaseModel):
     tags: list[Name] = Field(
         [], max_length=20, fail_fast=True, description="Only notes with all these tags.", examples=[[]]
     )
+    path: str = Field("", max_length=1_000, description="Only notes in this folder, or this one.", examples=[""])
 
 
 class HitOut(BaseModel):
@@ -254,8 +257,19 @@ def in_threads(vault: Vault) -> Searching:
 async def search_memory(request: Request, user_id: TheUser, body: SearchIn) -> Response:
     """Passages that answer a query, by words and by meaning."""
     query = SearchQuery(
-        body.query, body.top_k, body.mode, body.scope, tuple(body.kinds), body.since, body.until, tuple(body.tags)
+        body.query,
+        body.top_k,
+        body.mode,
+        body.scope,
+        tuple(body.kinds),
+        body.since,
+        body.until,
+        tuple(body.tags),
+        path=body.path,
+        is_typed=True,
     )
+    if not body.query.strip() and not query.is_listing:
+        raise UsageError("query: say what to search for, or list notes by path, tags, kinds, since or until")
 
     async def make() -> str:
         result: SearchResult = await request.app.state.searching(user_id, query)
