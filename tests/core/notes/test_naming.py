@@ -55,7 +55,7 @@ def test_what_is_read_of_a_note() -> None:
     read = document.read(name, "note", text.encode())
     assert read.tags == ("pets", "animal/pet") and read.links == ("cat",)
     assert naming.aliases(read.meta) == ("Doggo", "7", "Woofer")
-    assert naming.own_keys(name, read.title) == ("dog", "a", "notes/a")
+    assert naming.own_names(name, read.meta) == ("", "a", "notes/a")
     assert naming.head(name, "note", read.title, read.meta) == ("Dog", "notes a", "Doggo 7 Woofer pets A friend")
     assert naming.head("memories/mem_1.md", "memory", "Dog", {})[1] == "", "an id is no name"
 

@@ -16,9 +16,10 @@ import apsw
 
 from vault_memory.adapters.embedding import HTTP, OFFLINE, Embedder, Vector
 from vault_memory.adapters.index import database, judging, memories, names, removal, vectors, words
-from vault_memory.adapters.index.base import FileState, MemoryRow, MemoryText, Remains, Space, Stats, Traces
+from vault_memory.adapters.index.base import FileState, MemoryRow, MemoryText, Remains, Space, Stats, Ties, Traces
 from vault_memory.adapters.index.database import Refuse, rows, value
 from vault_memory.adapters.index.outgoing import OutgoingTexts
+from vault_memory.adapters.index.vectors import Condition
 from vault_memory.adapters.scan import Stamp
 from vault_memory.core.layout import ARCHIVE_DIR
 from vault_memory.core.notes import Chunk, Document, Resume, Segment, naming
@@ -367,6 +368,34 @@ class SqliteIndex:
             count, chunks = words.listed(db, words.condition(db, only), limit)
             found = {each.chunk_id: each for each in words.fetch(db, dict.fromkeys(chunks, 0.0), {}, {})}
             return count, [found[chunk_id] for chunk_id in chunks]
+
+    def called(self, name: str) -> list[tuple[str, int]]:
+        with self._open() as db:
+            return names.sources(db, name)
+
+    def ties(self, source: str) -> Ties:
+        with self._open() as db:
+            return names.ties(db, source)
+
+    def linking(self, called: Collection[str]) -> list[str]:
+        with self._open() as db:
+            return names.linking(db, called)
+
+    def tagged(self, tags: Collection[str]) -> dict[str, tuple[str, ...]]:
+        with self._open() as db:
+            return names.tagged(db, tags)
+
+    def near(self, source: str, limit: int) -> dict[str, float]:
+        held = self.spaces()
+        with self._open() as db, _one_state(db):
+            for space in sorted(held, key=lambda name: (held[name].pending, name.startswith(OFFLINE))):
+                if vector := vectors.mean(db, space, source):
+                    others = Condition(
+                        "SELECT chunk_id FROM chunks JOIN files USING(file_id) WHERE source <> ?", (source,)
+                    )
+                    found = self._nearest.search(db, space, vector, [], others, limit).cosines
+                    return names.best_of(db, found)
+            return {}
 
     def stats(self) -> Stats:
         with self._open() as db:

@@ -56,10 +56,10 @@ def links(source: str, body: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(filter(None, found)))
 
 
-def own_keys(source: str, title: str) -> tuple[str, ...]:
-    """The keys by which a note is called as such: its title, its file's name, its path."""
+def own_names(source: str, meta: Mapping[str, Any]) -> tuple[str, ...]:
+    """What somebody has called this note and no other: the title in its front matter, its file's name, its path."""
     path = PurePosixPath(source).with_suffix("")
-    return tuple(dict.fromkeys(filter(None, map(key, (title, path.name, path.as_posix())))))
+    return (Note(meta).title, path.name, path.as_posix())
 
 
 def head(source: str, kind: str, title: str, meta: Mapping[str, Any]) -> tuple[str, ...]:

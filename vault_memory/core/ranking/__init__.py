@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from vault_memory.core.ranking.candidate import (
         BY_ALIAS,
         BY_NAME,
+        BY_TITLE,
         NOT_CALLED,
         Candidate,
         Candidates,
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 __all__ = [
     "BY_ALIAS",
     "BY_NAME",
+    "BY_TITLE",
     "Candidate",
     "Candidates",
     "Filter",
@@ -43,6 +45,7 @@ __getattr__ = lazy_exports(
     {
         "BY_ALIAS": "candidate",
         "BY_NAME": "candidate",
+        "BY_TITLE": "candidate",
         "Candidate": "candidate",
         "Candidates": "candidate",
         "Filter": "candidate",

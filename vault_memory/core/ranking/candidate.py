@@ -27,8 +27,9 @@ class Filter:
     path: str = ""
 
 
-NOT_CALLED, BY_ALIAS, BY_NAME = 0, 1, 2
-"""Whether the question is, to the letter, what a note is called: by another name, or by its title or file's name."""
+NOT_CALLED, BY_ALIAS, BY_TITLE, BY_NAME = 0, 1, 2, 3
+"""Whether the question is, to the letter, what a note is called: by an alias, by the heading that it begins with, or by
+the title in its front matter, its file's name or its path."""
 
 
 @dataclass(frozen=True)

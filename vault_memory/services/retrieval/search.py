@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 from pathlib import PurePosixPath
@@ -179,8 +180,10 @@ class Searchable(Protocol):
 
 
 def search(vault: Vault, user_id: str, query: SearchQuery) -> SearchResult:
-    """The passages of a user's memory that answer a query best, as the files stand now. Raises `NotFound`."""
-    with vault.reading(user_id):
+    """The passages of a user's memory that answer a query best, as the files stand now. Shared notes are nobody's: who
+    searches them alone need be no user (""). Raises `NotFound`."""
+    is_of_nobody = user_id == layout.SHARED and query.scope == "shared"
+    with nullcontext() if is_of_nobody else vault.reading(user_id):
         degraded = refresh(vault, query.scopes(user_id))
         result = find_passages(vault, user_id, query)
         return replace(result, degraded=[*degraded, *result.degraded])
