@@ -243,7 +243,7 @@ def _list(vault: Searchable, user_id: str, query: SearchQuery) -> SearchResult:
             scored = [rank.ScoredSegment(candidate, n, 0.0, {}, 1.0) for n in range(len(candidate.segments))]
             if scored:
                 hits.append(_hit(scope, passage.opening(scored), scored, None, fusion.Weights(0.0, 0.0)))
-    return SearchResult(hits[: query.top_k], vault.config.waits(), 1.0, listed)
+    return SearchResult(hits[: query.top_k], vault.config.waits(), 1.0 if hits else 0.0, listed)
 
 
 @dataclass(frozen=True)
