@@ -8,7 +8,7 @@ import pytest
 
 from tests.vaults import write
 from vault_memory.errors import NotFound, UsageError
-from vault_memory.services.retrieval import SearchQuery, read_named, search, whose
+from vault_memory.services.retrieval import SearchQuery, read_named, related, search, whose
 from vault_memory.services.turns import record_turn
 from vault_memory.services.vault import Vault
 
@@ -79,3 +79,12 @@ def test_who_names_nobody_reads_what_can_be_meant(notes: Vault) -> None:
         whose(notes, None)
     with pytest.raises(NotFound):
         search(notes, "carol", SearchQuery("hi", scope="shared"))
+
+
+def test_a_user_who_is_not_there_reads_nothing(notes: Vault) -> None:
+    for scope in ("user", "shared", "all"):
+        with pytest.raises(NotFound, match="not in this vault"):
+            read_named(notes, "carol", "tea", scope)
+        with pytest.raises(NotFound, match="not in this vault"):
+            related(notes, "carol", "tea", scope)
+    assert notes.user_ids() == [] and not (notes.root / "memory").exists()

@@ -156,7 +156,7 @@ def read(context: Context, user_id: str | None, as_json: bool, note: str) -> Non
     found = read_named(vault, *_reader(whose(vault, user_id), note))
     first, last = found.line_range
     if as_json:
-        print_json(asdict(found) | {"scope": found.scope or "shared"})
+        print_json(found.as_dict())
         return
     echo(f"{found.path}:{first}-{last}" + (f"@{found.commit[:8]}" if found.commit else "  in no commit"), err=True)
     echo_text(found.content, nl=not found.content.endswith("\n"))

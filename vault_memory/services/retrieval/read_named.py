@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import PurePosixPath
+from typing import Any
 
 from vault_memory.core import layout, reading
 from vault_memory.core.notes import naming
 from vault_memory.errors import NotFound, UsageError, in_command
 from vault_memory.services.notes import note_stamp, read_note
-from vault_memory.services.retrieval.search import Scope, SearchQuery, refresh
+from vault_memory.services.retrieval.search import Scope, SearchQuery, reader, refresh
 from vault_memory.services.vault import Vault
 
 _LINES = re.compile(r"(.+):(\d{1,7})(?:-(\d{1,7}))?", re.DOTALL)
@@ -30,9 +31,14 @@ class NoteText:
     line_range: tuple[int, int]
     commit: str
 
+    def as_dict(self) -> dict[str, Any]:
+        """As JSON shows it."""
+        return asdict(self) | {"scope": self.scope or "shared"}
+
 
 def find_note(vault: Vault, user_id: str, scope: Scope, name: str) -> tuple[str, str]:
-    """Scope and source of the one note that is called so. Raises `NotFound`, and `UsageError` where several are."""
+    """Scope and source of the one note that is called so, for a known user. Raises `NotFound`, and `UsageError` where
+    several are."""
     scopes = SearchQuery("", scope=scope).scopes(user_id)
     for each in scopes:
         for source in _paths(each, name):
@@ -52,6 +58,11 @@ def find_note(vault: Vault, user_id: str, scope: Scope, name: str) -> tuple[str,
 def read_named(vault: Vault, user_id: str, name: str, scope: Scope = "user") -> NoteText:
     """The note that is called so, or of `name:12-30` those lines, with its commit. Raises `NotFound`, and `UsageError`
     where several notes are called so or the note has no such line."""
+    with reader(vault, user_id, scope):
+        return _read(vault, user_id, name, scope)
+
+
+def _read(vault: Vault, user_id: str, name: str, scope: Scope) -> NoteText:
     lines = _LINES.fullmatch(name)
     try:
         place, wanted = find_note(vault, user_id, scope, name), None

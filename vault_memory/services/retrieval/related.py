@@ -10,7 +10,7 @@ from vault_memory.adapters.index import Index
 from vault_memory.core import layout
 from vault_memory.errors import UsageError
 from vault_memory.services.retrieval.read_named import find_note
-from vault_memory.services.retrieval.search import MAX_TOP_K, Scope, refresh
+from vault_memory.services.retrieval.search import MAX_TOP_K, Scope, reader, refresh
 from vault_memory.services.vault import Vault
 
 MIN_NEARNESS = 0.3
@@ -49,6 +49,11 @@ def related(vault: Vault, user_id: str, name: str, scope: Scope = "user", top_k:
     and `UsageError` where several notes are called so."""
     if not 1 <= top_k <= MAX_TOP_K:
         raise UsageError(f"top_k must be 1 to {MAX_TOP_K}, not {top_k}")
+    with reader(vault, user_id, scope):
+        return _around(vault, user_id, name, scope, top_k)
+
+
+def _around(vault: Vault, user_id: str, name: str, scope: Scope, top_k: int) -> list[Related]:
     home, source = find_note(vault, user_id, scope, name)
     refresh(vault, [home])
     index = vault.index(home)

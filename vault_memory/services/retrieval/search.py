@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 from pathlib import PurePosixPath
@@ -182,11 +182,15 @@ class Searchable(Protocol):
 def search(vault: Vault, user_id: str, query: SearchQuery) -> SearchResult:
     """The passages of a user's memory that answer a query best, as the files stand now. Shared notes are nobody's: who
     searches them alone need be no user (""). Raises `NotFound`."""
-    is_of_nobody = user_id == layout.SHARED and query.scope == "shared"
-    with nullcontext() if is_of_nobody else vault.reading(user_id):
+    with reader(vault, user_id, query.scope):
         degraded = refresh(vault, query.scopes(user_id))
         result = find_passages(vault, user_id, query)
         return replace(result, degraded=[*degraded, *result.degraded])
+
+
+def reader(vault: Vault, user_id: str, scope: Scope) -> AbstractContextManager[None]:
+    """`Vault.reading` for a user; nothing for nobody (""), who reads shared notes alone."""
+    return nullcontext() if user_id == layout.SHARED and scope == "shared" else vault.reading(user_id)
 
 
 def refresh(vault: Vault, scopes: Iterable[str]) -> list[str]:

@@ -13,12 +13,11 @@ from functools import partial
 from typing import Annotated, Any, Literal, TypeVar
 
 from fastapi import APIRouter, Query, Request, Response
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, model_validator
 from starlette.concurrency import run_in_threadpool
 
 from vault_memory.core.payload import kept_reflection
 from vault_memory.core.record_kinds import SEARCHABLE_KINDS
-from vault_memory.errors import UsageError
 from vault_memory.interfaces.http.body import JsonRoute
 from vault_memory.interfaces.http.guard import TheCaller, TheUser, TheVault
 from vault_memory.interfaces.http.problem import Reason, reason, reasons, responses
@@ -64,6 +63,12 @@ class SearchIn(BaseModel):
         [], max_length=20, fail_fast=True, description="Only notes with all these tags.", examples=[[]]
     )
     path: str = Field("", max_length=1_000, description="Only notes in this folder, or this one.", examples=[""])
+
+    @model_validator(mode="after")
+    def _asks(self) -> SearchIn:
+        if not (self.query or self.path or self.tags or self.kinds or self.since or self.until):
+            raise ValueError("query: say what to search for, or list notes by path, tags, kinds, since or until")
+        return self
 
 
 class HitOut(BaseModel):
@@ -268,8 +273,6 @@ async def search_memory(request: Request, user_id: TheUser, body: SearchIn) -> R
         path=body.path,
         is_typed=True,
     )
-    if not body.query.strip() and not query.is_listing:
-        raise UsageError("query: say what to search for, or list notes by path, tags, kinds, since or until")
 
     async def make() -> str:
         result: SearchResult = await request.app.state.searching(user_id, query)
