@@ -197,3 +197,18 @@ def test_the_next_user_of_an_id_gets_no_index_of_the_last(vault: Vault, tmp_path
     record_turn(apart, "erin", "hello")
     assert not search(apart, "erin", SearchQuery("quokka")).hits
     assert search(apart, "fred", SearchQuery("quokka")).hits
+
+
+def test_a_piece_of_work_writes_nothing_to_whom_its_id_was_given(vault: Vault) -> None:
+    other = open_vault(vault.root, now=vault.now)
+    set_preference(vault, "erin", "theme", "dark")
+    begun = vault.renamings()
+    with pytest.raises(Busy, match="'fred'"), vault.meaning("erin", begun):
+        rename_user(other, "erin", "fred")
+        set_preference(other, "fred", "theme", "light")  # another id is none of its business
+        set_preference(vault, "erin", "theme", "light")
+    assert vault.user_ids() == ["fred"]
+    record_turn(other, "erin", "I am another one")
+    set_preference(vault, "erin", "theme", "light")
+    with pytest.raises(Busy, match="'fred'"), vault.meaning("erin", begun):
+        pytest.fail("nothing is begun")

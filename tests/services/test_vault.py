@@ -230,6 +230,25 @@ def test_the_only_vault_of_a_machine_is_found_from_anywhere_where_that_is_asked_
     with pytest.raises(NotAVault):
         find_vault(elsewhere, environ={}, or_only=True)
     moved.rename(root)
-    create_vault(tmp_path / "two")
+    other = create_vault(tmp_path / "two").root
+    with pytest.raises(NotAVault, match=f"has made several: {root}, {other}. Name one with --vault"):
+        find_vault(elsewhere, environ={}, or_only=True)
+    settings = other / layout.SETTINGS_FILE
+    settings.rename(elsewhere / "settings")
+    assert find_vault(elsewhere, environ={}, or_only=True) == root, "the other is a vault no longer"
+    (elsewhere / "settings").rename(settings)
+    state = other / layout.STATE_DIR
+    state.rename(elsewhere / "state")
+    state.symlink_to(elsewhere / "state")
+    assert find_vault(elsewhere, environ={}, or_only=True) == root, "the other cannot be looked at"
+
+
+@pytest.mark.skipif(os.name == "nt" or os.geteuid() != 0, reason="only root can give a folder away")
+def test_the_only_vault_is_never_that_of_another_system_user(tmp_path: Path) -> None:
+    """As with `sudo`, which may keep the person's HOME."""
+    root = create_vault(tmp_path / "one").root
+    os.chown(root, 12345, 12345)
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
     with pytest.raises(NotAVault):
         find_vault(elsewhere, environ={}, or_only=True)

@@ -186,7 +186,7 @@ def _loop(path: Path) -> ForeignFile:
 
 
 def _no_file(path: Path) -> ForeignFile:
-    return ForeignFile(f"{path} is no file but a pipe, socket or device: take it out of the vault")
+    return ForeignFile(f"{path} is no file but a pipe, socket or device: take it away, or give it another name")
 
 
 class ReadCache:
@@ -575,6 +575,7 @@ def _unwritable(path: Path) -> Iterator[None]:
     except OSError as error:
         advice = {
             errno.ENOSPC: "free some space",
+            errno.EFBIG: "let files be larger (`ulimit -f`)",
             errno.EDQUOT: "free some space",
             errno.EROFS: "mount it writable",
             errno.ENOTDIR: "give the file in the place of one of its folders another name",

@@ -12,12 +12,13 @@ import os
 import stat
 import sys
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from vault_memory.adapters import files
 from vault_memory.adapters.state import StateFile
-from vault_memory.errors import Unwritable
+from vault_memory.errors import Unwritable, VaultMemoryError
 
 NO_YES = "this machine has not said yes"
 _OTHERS_MAY_WRITE = stat.S_IWGRP | stat.S_IWOTH
@@ -35,8 +36,14 @@ def state_folder() -> Path:
 
 
 def own_vaults() -> list[Path]:
-    """The vaults that this machine has made, and that are still where they were."""
-    return [root for root in map(Path, _read()[0]) if MachineRecord(root).has_own_tokens()]
+    """The vaults that this machine has made, and that are still where they were. One that cannot be looked at is left
+    out."""
+    found = []
+    for root in map(Path, _read()[0]):
+        with suppress(VaultMemoryError, OSError, RuntimeError):  # the last: a link that leads to itself
+            if MachineRecord(root).has_own_tokens():
+                found.append(root)
+    return found
 
 
 class MachineRecord:

@@ -120,7 +120,7 @@ def _is_deep(value: Any) -> bool:
 
 # A text that does not end is taken as far as it goes, and tomllib refuses it: to begin again at each of its quotes
 # would take the square of its length.
-_TOML_TEXT = re.compile(
+TOML_TEXT = re.compile(
     r'"""(?>[^"\\]+|\\.|"(?!""))*+(?:"{3,5})?+|\'\'\'(?>[^\']+|\'(?!\'\'))*+(?:\'{3,5})?+'
     r'|"(?>[^"\\\n]+|\\[^\n])*+"?+|\'[^\'\n]*+\'?+|#[^\n]*+',
     re.DOTALL,
@@ -132,7 +132,7 @@ def toml_table(text: str) -> dict[str, Any]:
     """The table of a TOML text. Raises `ValueError` for what is not TOML, too long, too deep or has endless keys."""
     if len(text) > MAX_TOML_CHARS:
         raise ValueError(f"it is longer than {MAX_TOML_CHARS:,} characters")
-    bare = _TOML_TEXT.sub('""', text)
+    bare = TOML_TEXT.sub('""', text)
     depth = 0
     for mark in _TOML_MARK.findall(bare):
         depth += 1 if mark in "[{" else -1

@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
@@ -62,6 +63,10 @@ _RENAMINGS = "renamings"
 CHAT_WAIT_S = 0.5
 """How long a piece of work that nobody waits for (learning from a turn, a commit of the daemon's) lets chats go first,
 in all its steps together."""
+
+
+_MEANT: ContextVar[tuple[str, int] | None] = ContextVar("_MEANT", default=None)
+"""The id that a piece of work was begun for, and `Vault.renamings` then (`Vault.meaning`)."""
 
 
 def _local_now() -> datetime:
@@ -473,6 +478,16 @@ class Vault:
                 found = [(former, new if now == old else now) for former, now in found] + [(old, new)]
         return found
 
+    def refuse_former(self, user_id: str) -> None:
+        """Raise `NotFound` for an id that a user of this machine had before, while nobody has it: an assistant that is
+        still connected for it would begin another user."""
+        now = dict(self.renamed()).get(user_id)
+        if now is not None and now != user_id and not self.is_user(user_id):
+            raise NotFound(
+                f"user {user_id!r} has the id {now!r} now: connect the assistant again (`vault-memory install CLIENT "
+                f"--user {in_command(now)} --write`)"
+            )
+
     def log_renaming(self, old: str, new: str) -> None:
         """Add to the log of renamings. The caller holds the locks of both ids, and has ended the tokens of both."""
         files.append_line(self.root / layout.STATE_DIR / _RENAMINGS, f"{old} {new}".encode(), below=self.root)
@@ -481,8 +496,11 @@ class Vault:
     def lock(self, user_id: str, wait_s: float = LOCK_TIMEOUT_S) -> Iterator[None]:
         """Hold the user's write lock. A writer reads, changes and commits a user's files inside it.
 
-        Raises `Busy`, also when the user got another id meanwhile."""
+        Raises `Busy`, also when the user got another id meanwhile, or, inside `meaning`, since that was begun."""
         name, as_of = layout.check_user_id(user_id).casefold(), self.renamings()
+        meant = _MEANT.get()
+        if meant is not None and meant[0] == name:
+            as_of = meant[1]
         with files.lock(self.root / layout.STATE_DIR / "locks" / "users" / f"{name}.lock", wait_s, self.root):
             self.refuse_renamed(user_id, as_of)
             yield
@@ -492,6 +510,18 @@ class Vault:
         now, _ = self.id_now(user_id, as_of)
         if now.casefold() != user_id.casefold():
             raise Busy(f"user {user_id!r} has just got the id {now!r}: try again with that one")
+
+    @contextmanager
+    def meaning(self, user_id: str, as_of: int) -> Iterator[None]:
+        """Work for the person who had this id as of that, whatever time passes: this thread writes nothing once it
+        is another person's. Raises `Busy` then, at the beginning, under the lock of a writer, and at the end."""
+        self.refuse_renamed(user_id, as_of)
+        begun = _MEANT.set((user_id.casefold(), as_of))
+        try:
+            yield
+        finally:
+            _MEANT.reset(begun)
+        self.refuse_renamed(user_id, as_of)
 
     def saved_at(self, path: PurePosixPath) -> datetime | None:
         """When a file (vault-relative) was last written; a time in the future counts as now. None: there is no file."""
@@ -624,8 +654,14 @@ def find_vault(
             break
     if environ.get(ENV_VAULT):
         return _checked(Path(environ[ENV_VAULT]), ENV_VAULT)
-    if or_only and len(own := own_vaults()) == 1:
-        return own[0]
+    if or_only:
+        made = [root for root in own_vaults() if (root / layout.SETTINGS_FILE).is_file() and not _is_of_other(root)]
+        if len(made) == 1:
+            return made[0]
+        if made:
+            raise NotAVault(
+                f"no vault here, and this machine has made several: {', '.join(map(str, made))}. Name one with --vault"
+            )
     raise NotAVault(
         f"no vault here: {here} and its parents hold no {layout.SETTINGS_FILE}. Run `vault-memory init DIR` "
         f"to make one, or name one with --vault (in Python `open_vault(DIR)`) or {ENV_VAULT}"

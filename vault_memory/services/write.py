@@ -164,7 +164,10 @@ def _refuse_erased(vault: Vault, drafts: Sequence[Draft]) -> None:
             raise UsageError(f"{change.path} was erased from this vault, and is not written again: choose another name")
         old = set(reading.lines(change.old)) if isinstance(change.old, bytes) else set()
         added = b"\n".join(line for line in reading.lines(change.new) if line not in old).decode("utf-8", "replace")
-        vault.refuse_erased(layout.scope_of(change.path), partial(list, [added]), str(change.path))
+        scope, is_new = layout.scope_of(change.path), change.old is None
+        what = f"a new file of {layout.label(scope)}" if is_new else str(change.path)  # its name may say the text
+        named = change.path.relative_to(layout.scope_dir(scope)).parts if is_new else ()
+        vault.refuse_erased(scope, partial(list, [added, *named]), what)
 
 
 def _written(edited: Sequence[PurePosixPath], plan: Plan[Result]) -> tuple[PurePosixPath, ...]:

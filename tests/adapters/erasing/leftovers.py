@@ -7,9 +7,13 @@ plain `git`; any other file, git's index, databases and what a crash left too, i
 from __future__ import annotations
 
 import gzip
+import html
 import json
+import os
+import re
 import subprocess
 import unicodedata
+import urllib.parse
 import zlib
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,15 +28,19 @@ class Leftovers:
 
 
 def written_forms(text: str) -> list[bytes]:
-    """A text as it is, as JSON escapes it, decomposed, over two lines at each blank, and as files are called by it."""
+    """A text as it is, as JSON, YAML, HTML and addresses escape it, decomposed, over two lines or with marks at each
+    blank, and as files are called by it, cut too."""
     forms = [text, json.dumps(text)[1:-1], json.dumps(text)[1:-1].replace("\\u", "\\U").upper().replace("\\U", "\\u")]
     forms += [unicodedata.normalize("NFD", text), text.lower(), text.upper(), "-".join(text.lower().split())]
+    slug = re.sub(r"[\W_]+", "-", unicodedata.normalize("NFC", text).lower())
+    forms += [slug.strip("-"), slug[:40].strip("-"), text[:60].rstrip(), text.replace("'", "''")]
+    forms += [urllib.parse.quote(text), urllib.parse.quote_plus(text), html.escape(text)]
     words = text.split(" ")
     forms.append("".join(chr(ord(each) + 0xFEE0) if "!" <= each <= "~" else each for each in text))
     forms += [
         " ".join(words[:at]) + end + " ".join(words[at:])
         for at in range(1, len(words))
-        for end in ("\n", "\r\n", "\n> ")
+        for end in ("\n", "\r\n", "\n> ", "** ", " *", "<br>", "&nbsp;", "\\\n", " | ", "\n* ", "\n# ")
     ]
     return sorted({form.encode() for form in forms})
 
@@ -46,9 +54,13 @@ def leftovers(root: Path, text: str) -> Leftovers:
         if any(form in data for form in wanted):
             found.places.append(where)
 
-    for path in sorted(each for each in root.rglob("*") if each.is_file() and not each.is_symlink()):
+    for path in sorted(root.rglob("*")):
         name = path.relative_to(root).as_posix()
         look(f"the name {name}", name.encode())
+        if path.is_symlink():
+            look(f"the link {name}", os.readlink(path).encode())
+        if path.is_symlink() or not path.is_file():
+            continue
         try:
             data = path.read_bytes()
         except FileNotFoundError:  # a database is closed at this moment

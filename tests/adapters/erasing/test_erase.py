@@ -11,7 +11,8 @@ import pytest
 
 from tests.adapters.conftest import USER, Vault
 from tests.adapters.erasing.leftovers import leftovers
-from vault_memory.adapters.erasing import Request
+from vault_memory.adapters.erasing import Request, look_for
+from vault_memory.adapters.git import Repository
 from vault_memory.adapters.history import History
 from vault_memory.errors import HistoryError, NotFound, UsageError
 
@@ -97,6 +98,44 @@ def test_a_former_commit_leads_to_the_one_made_anew(vault: Vault) -> None:
         vault.history.commit_named("0" * 40)
 
 
+def test_folders_and_links_are_called_otherwise_on_the_disk_as_in_git(vault: Vault) -> None:
+    """Tracked, untracked, ignored and empty ones; and what git has noted of folders that it does not track."""
+    notes = NOTE.parent
+    vault.git("config", "core.untrackedCache", "true")
+    vault.write(b".trash/\n", PurePosixPath(".gitignore"))
+    vault.write(b"1\n", notes / SECRET / "deep" / SECRET / "tracked.md")
+    vault.write(b"2\n", notes / "kept" / "tracked.md")
+    os.symlink(SECRET, vault.root / notes / "link")
+    os.symlink("link", vault.root / notes / f"{SECRET}.link")
+    os.symlink("kept", vault.root / notes / "goes")
+    vault.git("add", "-A")
+    vault.git("commit", "-q", "-m", "folders")
+    vault.write(b"3\n", notes / f"untracked {SECRET}" / "a.txt")
+    vault.write(b"4\n", PurePosixPath(".trash") / SECRET / "ignored.txt")
+    vault.write(b"5\n", PurePosixPath(".trash") / f"{SECRET}.txt")
+    vault.write(b"6\n", PurePosixPath(".trash/(erased).txt"))
+    os.symlink(SECRET, vault.root / ".trash/link")
+    (vault.root / notes / f"empty {SECRET}").mkdir()
+    vault.git("update-index", "--untracked-cache")
+    vault.git("status")
+    assert len(leftovers(vault.root, SECRET).places) > 12
+    assert b"untracked the codeword" in (vault.root / ".git/index").read_bytes(), "git has noted the folder"
+    seen = {each.name for each in look_for(Repository(vault.root), Request((SECRET,))).files}
+    assert {"link", f"{SECRET}.link", SECRET, f"empty {SECRET}", f"{SECRET}.txt"} <= seen
+    vault.history.erase(Request((SECRET,)))
+    assert leftovers(vault.root, SECRET).places == []
+    assert look_for(Repository(vault.root), Request((SECRET,))).files == ()
+    assert vault.git("status", "--porcelain") == f'?? "{notes}/untracked (erased)/"\n'
+    assert vault.read(notes / "(erased)/deep/(erased)/tracked.md") == b"1\n"
+    assert (vault.root / notes / "link/deep").is_dir(), "a link still leads where it led"
+    assert (vault.root / notes / "empty (erased)").is_dir()
+    assert vault.read(PurePosixPath(".trash/(erased)/ignored.txt")) == b"4\n"
+    vault.history.erase(Request(gone=(notes / "goes",)))
+    assert not os.path.lexists(vault.root / notes / "goes") and (vault.root / notes / "kept").is_dir()
+    trashed = {path.read_bytes() for path in (vault.root / ".trash").glob("(erased).txt*")}
+    assert trashed == {b"5\n", b"6\n"}, "what is called so already stays"
+
+
 def test_what_a_person_has_staged_and_edited_stays_so(vault: Vault) -> None:
     planted(vault)
     vault.write(f"one\nstaged {SECRET}\n".encode(), NOTE)
@@ -139,6 +178,19 @@ def test_two_files_that_are_called_alike_then_stay_two(vault: Vault) -> None:
     vault.git("commit", "-q", "-m", "two")
     vault.history.erase(Request(("zanzibar",)))
     assert sorted(path.read_bytes() for path in (vault.root / NOTE.parent).iterdir()) == [b"1\n", b"2\n"]
+    vault.assert_clean()
+
+
+def test_what_is_called_by_the_mark_since_an_erasing_before_stays_another_file(vault: Vault) -> None:
+    """Of the two files the one that is newer got its name first."""
+    for name in ("second", "first"):
+        vault.write(f"{name}\n".encode(), NOTE.with_name(f"the {name} codeword.md"))
+        vault.git("add", "-A")
+        vault.git("commit", "-q", "-m", "a note")
+    vault.history.erase(Request(("the first codeword",)))
+    vault.history.erase(Request(("the second codeword",)))
+    assert sorted(path.read_bytes() for path in (vault.root / NOTE.parent).iterdir()) == [b"first\n", b"second\n"]
+    assert len(vault.git("ls-tree", "--name-only", "-r", "HEAD", str(NOTE.parent)).split("\n")) == 3
     vault.assert_clean()
 
 
@@ -213,4 +265,45 @@ def test_git_at_work_is_waited_for_by_the_next_change(vault: Vault) -> None:
     lock.unlink()
     History(vault.root).flush()
     assert leftovers(vault.root, SECRET).places == []
+    vault.assert_clean()
+
+
+def test_a_number_takes_no_time_and_no_id_with_it(vault: Vault) -> None:
+    """Digits of the time of a commit, of its id, and of a longer number are no text; in a name they are one."""
+    vault.add(b"the room is 1795")
+    before = vault.git("rev-parse", "HEAD").strip()
+    number = next(each for each in before if each.isdigit())
+    word = next(before[at : at + 4] for at in range(20, 36) if not before[at : at + 4].isdigit())
+    vault.write(f"{word} {number}\n".encode(), NOTE)
+    vault.git("add", "-A")
+    message = f"as {before} says, {word}\n\nVault-Turn: {word}{word}"
+    when = {f"GIT_{each}_DATE": "1795270627 +0000" for each in ("AUTHOR", "COMMITTER")}
+    vault.git("commit", "-q", "-m", message, GIT_AUTHOR_NAME="Al 1795", **when)
+    vault.git("tag", "-a", "v1795", "-m", "of 1795", **when)
+    vault.history.erase(Request(("1795", "commit", word)))
+    assert vault.git("log", "-1", "--format=%an %at %ct").strip() == "Al (erased) 1795270627 1795270627"
+    assert "tagger" in vault.git("cat-file", "tag", "v(erased)") and "1795270627 +0000" in vault.git(
+        "cat-file", "tag", "v(erased)"
+    )
+    now = vault.git("rev-parse", "HEAD~1").strip()
+    assert vault.git("log", "-1", "--format=%B").strip() == f"as {now} says, (erased)\n\nVault-Turn: {word}{word}"
+    assert "1795270627" in (Path(vault.history.git_dir) / "logs/HEAD").read_text()
+    vault.assert_clean()
+
+
+def test_a_message_in_an_encoding_of_its_own_is_read(vault: Vault) -> None:
+    vault.add(b"before")
+    said = "舊地址是幸福路三十七號"
+    plain = vault.git("commit-tree", "HEAD^{tree}", "-p", "HEAD", "-m", "x").strip()
+    body = vault.git("cat-file", "commit", plain).encode().rpartition(b"\n\n")[0]
+    for told in ("another", said):
+        data = body + b"\nencoding big5\n\n" + f"{told} 號\n".encode("big5")
+        made = subprocess.run(
+            ["git", "hash-object", "-w", "-t", "commit", "--stdin"], cwd=vault.root, input=data, capture_output=True
+        )
+        vault.git("branch", f"b{len(told)}", made.stdout.decode().strip())
+    other = vault.git("rev-parse", "b7")
+    vault.history.erase(Request(("幸福路三十七號",)))
+    assert vault.git("log", "-1", "--format=%B", "b11").strip() == "舊地址是(erased) 號"
+    assert vault.git("rev-parse", "b7") == other, "one without the text stays as it is"
     vault.assert_clean()

@@ -7,7 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vault_memory.core.assistants.json_text import read, with_item, with_member, without_items, without_member
+from vault_memory.core.assistants.json_text import (
+    read,
+    restored,
+    settled,
+    with_fields,
+    with_value,
+    without,
+)
 from vault_memory.errors import UsageError
 
 LEAVES = st.none() | st.booleans() | st.integers() | st.text(max_size=8)
@@ -25,52 +32,77 @@ def test_only_the_member_changes(before: dict[str, Any], indent: Any, value: Any
     text = json.dumps(before, indent=indent, ensure_ascii=False) + end
     if not isinstance(before.get("mcpServers", {}), dict):
         with pytest.raises(UsageError, match="mcpServers is no object"):
-            with_member(text, PATH, value)
+            with_value(text, PATH, value)
         return
-    made = with_member(text, PATH, value)
+    made = with_value(text, PATH, value)
     assert read(made) == before | {"mcpServers": {**before.get("mcpServers", {}), "vault-memory": value}}
     assert made.endswith(end)
-    assert with_member(made, PATH, value) == made
-    left = without_member(made, PATH)
+    assert with_value(made, PATH, value) == made
+    left = without(made, PATH)
     if "vault-memory" not in before.get("mcpServers", {}) and before.get("mcpServers") != {}:
         assert read(left) == before
 
 
 def test_every_other_byte_stays() -> None:
     text = '{\r\n    "n": 1.50, "list": [1,2,  3],\r\n    "mcpServers": {"x": {"command": "\\u4f60"}}\r\n}\r\n'
-    made = with_member(text, PATH, {"command": "v"})
+    made = with_value(text, PATH, {"command": "v"})
     assert made.startswith(text[: text.index("}}\r\n")])
-    assert without_member(made, PATH) == text
+    assert without(made, PATH) == text
 
 
 @given(st.lists(VALUES, max_size=4), INDENTS, st.integers(0, 3))
 def test_an_item_comes_and_goes(before: list[Any], indent: Any, more: int) -> None:
     ours = {"hooks": "ours"}
     text = json.dumps({"hooks": {"Stop": before, "n": 1}}, indent=indent, ensure_ascii=False)
-    made = with_item(text, ("hooks", "Stop"), ours)
-    assert read(made)["hooks"]["Stop"] == [*before, ours]
-    for _ in range(more):
-        made = with_item(made, ("hooks", "Stop"), ours)
-    left = without_items(made, ("hooks", "Stop"), lambda each: each == ours)
-    assert left == text if before else read(left) == {"hooks": {"n": 1}}
+    made = text
+    for number in range(more):
+        made = with_value(made, ("hooks", "Stop", len(before) + number), ours)
+    assert read(made)["hooks"]["Stop"] == [*before, *[ours] * more]
+    for number in reversed(range(more)):
+        made = without(made, ("hooks", "Stop", len(before) + number), text)
+    assert made == text if before else read(made) == read(text)
     first = json.dumps({"hooks": {"Stop": [ours, ours, *before]}}, indent=indent, ensure_ascii=False)
-    left = without_items(first, ("hooks", "Stop"), lambda each: each == ours)
+    left = without(without(first, ("hooks", "Stop", 0)), ("hooks", "Stop", 0))
     assert read(left) == ({"hooks": {"Stop": before}} if before else {})
+
+
+@given(OBJECTS, INDENTS, VALUES, OBJECTS)
+def test_what_stood_there_comes_back(was: dict[str, Any], indent: Any, value: Any, since: dict[str, Any]) -> None:
+    """Whatever a person has changed elsewhere since, and in the form in which it was written."""
+    if not isinstance(was.get("mcpServers", {}), dict):
+        return
+    text = json.dumps(was, indent=indent, ensure_ascii=False)
+    made = with_value(text, PATH, value)
+    assert settled(restored(made, PATH, text), text) == text
+    others = {name: value for name, value in since.items() if name != "mcpServers"}
+    changed = with_fields(made, ("elsewhere",), others) if others else made
+    left = read(restored(changed, PATH, text))
+    assert left == (was | {"elsewhere": read(changed)["elsewhere"]} if others else was)
+
+
+def test_what_is_empty_stays_where_it_was_before() -> None:
+    text = '{"hooks": {"Stop": []}, "n": 1.50}'
+    made = with_value(with_value(text, ("hooks", "Stop", 0), 1), ("hooks", "Start", 0), 1)
+    made = without(without(made, ("hooks", "Start", 0), text), ("hooks", "Stop", 0), text)
+    assert read(made) == read(text)
+    assert settled(made.replace("1.50", "1.5"), text) == text
+    assert settled(made.replace("1.50", "2"), text) != text
+    assert settled('{"n": true}', '{"n": 1}') == '{"n": true}'
 
 
 def test_what_is_no_list_is_left_alone() -> None:
     with pytest.raises(UsageError, match="hooks.Stop is no list"):
-        with_item('{"hooks": {"Stop": {}}}', ("hooks", "Stop"), 1)
+        with_value('{"hooks": {"Stop": {}}}', ("hooks", "Stop", 0), 1)
     with pytest.raises(UsageError, match="hooks is no object"):
-        with_item('{"hooks": []}', ("hooks", "Stop"), 1)
-    assert with_item("", ("a",), 1) == '{\n  "a": [\n    1\n  ]\n}\n'
+        with_value('{"hooks": []}', ("hooks", "Stop", 0), 1)
+    assert with_value("", ("a", 0), 1) == '{\n  "a": [\n    1\n  ]\n}\n'
 
 
 def test_a_new_file_and_an_empty_one() -> None:
-    made = with_member("", PATH, {"command": "v"})
+    made = with_value("", PATH, {"command": "v"})
     assert made == '{\n  "mcpServers": {\n    "vault-memory": {\n      "command": "v"\n    }\n  }\n}\n'
-    assert read(without_member(made, PATH)) == {}
-    assert read(with_member(" \n", PATH, 1)) == {"mcpServers": {"vault-memory": 1}}
+    assert read(without(made, PATH)) == {}
+    assert read(with_value(" \n", PATH, 1)) == {"mcpServers": {"vault-memory": 1}}
 
 
 @pytest.mark.parametrize(
@@ -87,6 +119,6 @@ def test_a_new_file_and_an_empty_one() -> None:
 )
 def test_what_cannot_be_read_is_left_alone(text: str, why: str) -> None:
     with pytest.raises(UsageError, match=why):
-        with_member(text, PATH, 1)
+        with_value(text, PATH, 1)
     with pytest.raises(UsageError, match=why):
-        without_member(text, PATH)
+        without(text, PATH)

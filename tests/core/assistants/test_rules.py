@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from vault_memory.core.assistants import RULES_LOCALES, rules_text, skill_text, with_rules, without_rules
+from vault_memory.core.assistants import RULES_LOCALES, SECTION, WHOLE_FILE, rules_text, skill_text, with_rules
 from vault_memory.errors import UsageError
 from vault_memory.interfaces.mcp.catalogue import tools
 
@@ -17,14 +17,29 @@ def test_they_name_only_tools_that_exist(locale: str) -> None:
 
 
 @pytest.mark.parametrize("locale", RULES_LOCALES)
-def test_a_section_comes_and_goes(locale: str) -> None:
-    text = "# My rules\n\nBe brief.\n"
+@pytest.mark.parametrize("text", ["# My rules\n\nBe brief.\n", "", "# Mine", "# Mine\r\n", "# Mine\n\n\n"])
+def test_a_section_comes_and_goes(locale: str, text: str) -> None:
     made = with_rules(text, locale)
     assert made.startswith(text)
     assert rules_text(locale) in made
     assert with_rules(made, "en") == with_rules(text, "en")
-    assert without_rules(made) == text
-    assert without_rules(with_rules("", locale)) == ""
+    assert SECTION.holds(made)
+    assert not SECTION.holds(text)
+    assert SECTION.parted(made, text) == text
+    below = made + "\n\nmore of mine\n"
+    assert SECTION.parted(below, text) == text + ("\n" if text[-1:] not in ("", "\n") else "") + "\n\nmore of mine\n"
+    assert with_rules(below, locale) == below
+
+
+def test_what_was_written_into_ours_is_known() -> None:
+    made, skill = with_rules("", "zh-TW"), skill_text("zh-TW")
+    assert not SECTION.adds(made)
+    assert SECTION.adds(made.replace("記憶", "回憶"))
+    assert not WHOLE_FILE.adds(skill)
+    assert WHOLE_FILE.adds(skill.replace("記憶", "回憶"))
+    assert WHOLE_FILE.adds(skill + "\nmine\n")
+    assert WHOLE_FILE.holds(skill)
+    assert not WHOLE_FILE.holds("my own skill\n")
 
 
 def test_a_skill_has_front_matter() -> None:

@@ -180,3 +180,15 @@ def test_a_wrong_call_of_install_is_told(cli: Cli, tmp_path: Path) -> None:
     assert "stays as it is: it has comments" in cli("install", "claude-code", "--write", code=2, **environ)
     assert (tmp_path / ".claude.json").read_text() == "{ // mine\n}"
     assert "is new" in cli.run("install", "cursor", "--user", "zoe", **environ).stderr
+
+
+def test_whoever_is_connected_under_a_former_id_is_told(cli: Cli, tmp_path: Path) -> None:
+    environ: dict[str, Any] = {"HOME": str(tmp_path), "XDG_CONFIG_HOME": str(tmp_path)}
+    cli("pref", "set", "--user", "alice", "theme", "dark")
+    cli("install", "cursor", "--user", "alice", "--write", **environ)
+    told = cli.run("user", "rename", "alice", "carol", **environ).stderr
+    assert "Cursor is still connected for alice: `vault-memory install cursor --user carol --write`" in told
+    for words in (("mcp",), ("install", "cursor")):
+        refused = cli.run(*words, "--user", "alice", stdin="", **environ)
+        assert refused.returncode and "user 'alice' has the id 'carol' now" in refused.stderr
+    cli("install", "cursor", "--user", "carol", "--write", **environ)

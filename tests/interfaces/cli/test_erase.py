@@ -23,6 +23,14 @@ def test_g5_one_command_and_it_is_unfindable(cli: Cli) -> None:
     assert "Zanzibar" not in cli("search", "--user", "alice", "Zanzibar codeword")
     refused = cli("turn", "--user", "alice", "--message", f"so {SECRET}", "--reply", "ok", code=2)
     assert "was erased from memory/alice" in refused
+    for command in (
+        ("memory", "add", SECRET),
+        ("mistake", "add", SECRET),
+        ("graph", "add", SECRET, "--type", "decision"),
+    ):
+        refused = cli(*command, "--user", "alice", code=2)
+        assert "was erased from memory/alice" in refused
+        assert "zanzibar" not in refused.lower(), "nor is it said again"
 
 
 def test_nothing_goes_without_the_words_and_a_backup_only_where_it_is_asked_for(cli: Cli, tmp_path: Path) -> None:

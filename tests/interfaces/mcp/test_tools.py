@@ -17,7 +17,7 @@ from mcp_types import ElicitResult
 from vault_memory.errors import UsageError
 from vault_memory.interfaces.mcp.catalogue import tools
 from vault_memory.interfaces.mcp.server import create_server
-from vault_memory.interfaces.mcp.tool import DEFAULT_TOOLSETS, TOOLSETS, Person
+from vault_memory.interfaces.mcp.tool import DEFAULT_TOOLSETS, TOOLSETS, Person, for_model
 from vault_memory.services.memories import list_memories
 from vault_memory.services.turns import SecondLooks
 from vault_memory.services.vault import Vault, open_vault
@@ -263,7 +263,13 @@ BAD: list[tuple[str, dict[str, Any], str]] = [
     ("forget", {"since": "x" * 1_000_000}, "is no day"),
     ("forget", {"text": "nowhere to be found"}, "nothing would be forgotten"),
     ("forget", {"text": "dog", "confirm_code": "AAAAAA"}, "wrong"),
+    ("delete_memory", {"confirm_code": "AAAAAA", "memory_type": "fact"}, "goes alone"),
+    ("delete_memory", {"ids": ["mem_0_0"]}, "the tool recall_memory"),
+    ("buddy_delete_memory", {"id": "mem_0_0"}, "the tool buddy_remember"),
     ("suggestions", {"action": "accept"}, "needs the id"),
+    ("suggestions", {"action": "accept", "id": "nothing"}, "the tool suggestions"),
+    ("record_turn", {"user_message": ""}, "says nothing"),
+    ("record_turn", {"user_message": " \0\n", "assistant_message": "ok"}, "says nothing"),
     ("buddy_add_memory", {"title": "t", "content": "c", "type": "wish"}, "type"),
     ("buddy_config", {"apiKey": "sk-not-taken"}, "a key is not taken"),
 ]
@@ -278,12 +284,15 @@ def test_what_is_wrong_is_said_and_the_server_lives_on(vault: Vault) -> None:
         for name, arguments, said in BAD:
             told = await refusal(client, name, **arguments)
             assert said in told and len(told) < 2_000, (name, told)
-            assert str(vault.root) not in told
+            assert str(vault.root) not in told and "`vault-memory" not in told
         with pytest.raises(MCPError, match="did you mean 'remember'"):
             await client.call_tool("rememberr", {})
         for uri in ("memory://bob/USER.md", "memory://alice/../bob/USER.md", "file:///etc/passwd", "memory://alice/"):
             with pytest.raises(MCPError):
                 await client.read_resource(uri)
+        with pytest.raises(MCPError) as endless:
+            await client.read_resource(f"memory://alice/{'x' * 400_000}.md")
+        assert len(str(endless.value)) < 2_000
         with pytest.raises(MCPError):
             await client.get_prompt("recall-and-answer", {})
         assert (await answer(client, "recall_memory", query="dog"))["memories"]
@@ -352,3 +361,13 @@ def test_the_table_in_the_documentation_is_that_of_the_code() -> None:
     page = (Path(__file__).parents[3] / "docs/mcp.md").read_text(encoding="utf-8")
     found = re.search(r"<!-- tools -->\n(.*?)\n?<!-- /tools -->", page, re.DOTALL)
     assert found and found[1] == table(), f"the table in docs/mcp.md should be:\n{table()}"
+
+
+def test_an_error_names_tools_where_a_person_would_run_commands() -> None:
+    known = tools(TOOLSETS)
+    said = "gone: `vault-memory memory list --user alice --history` shows all, `vault-memory listing` none"
+    told = "gone: the tool {} shows all, `vault-memory listing` (for the user to run) none"
+    assert for_model(said, known["remember"], known.values()) == told.format("recall_memory")
+    assert for_model(said, known["buddy_do"], known.values()) == told.format("buddy_remember")
+    others = [tool for tool in known.values() if tool.toolset == "profile"]
+    assert "`vault-memory memory list --user alice --history` (for the user" in for_model(said, others[0], others)

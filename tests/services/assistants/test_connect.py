@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import stat
+import time
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from vault_memory.core.assistants import ASSISTANTS
 from vault_memory.errors import Changed, UsageError
 from vault_memory.services.assistants import connect, connections, disconnect, heard_hooks, note_heard, write_edits
+from vault_memory.services.assistants.connect import BACKUP
 from vault_memory.services.vault import Vault
 
 HOOKS = '{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "say done"}]}]}, "n": 1.50}\n'
@@ -87,6 +89,138 @@ def test_a_file_that_is_broken_or_has_comments_stays(
     assert files_of(environ) == {name: text.encode()}
 
 
+def placed(environ: dict[str, str], name: str, text: str) -> Path:
+    path = Path(environ["HOME"]) / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    return path
+
+
+def changed(path: Path, old: str, new: str) -> None:
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new))
+
+
+OWN = '{\n  "mcpServers": {\n    "vault-memory": {"command": "mine", "env": {"K": "v"}}\n  }, "n": 1.50\n}\n'
+OWN_TABLE = 'model = "x"\n\n[mcp_servers.vault-memory]\ncommand = "mine" # my own\nenv = { A = "b" }\n\n[tui]\nx = 1\n'
+
+
+@pytest.mark.parametrize(
+    ("name", "client", "text"),
+    [
+        (".cursor/mcp.json", "cursor", OWN),
+        (".codex/config.toml", "codex", OWN_TABLE),
+        (".claude/skills/vault-memory/SKILL.md", "claude-code", "my own skill\n"),
+        (".config/opencode/plugins/vault-memory.js", "opencode", "// my own\n"),
+        (".claude.json", "claude-code", '{"mcpServers": {}}'),
+        (".config/Code/User/mcp.json", "vscode", '{"servers": {}}'),
+        (".config/opencode/opencode.json", "opencode", '{"mcp": {}}'),
+        (".claude/settings.json", "claude-code", '{"hooks": {}}'),
+        (".claude/settings.json", "claude-code", '{"hooks": {"Stop":[]}, "n": 1.50}'),
+        (".claude/settings.json", "claude-code", ""),
+        (".claude.json", "claude-code", "\n"),
+        (".codex/config.toml", "codex", ""),
+        (".codex/AGENTS.md", "codex", ""),
+    ],
+)
+def test_what_ours_takes_the_place_of_comes_back(
+    bare_vault: Vault, environ: dict[str, str], name: str, client: str, text: str
+) -> None:
+    path = placed(environ, name, text)
+    before = files_of(environ)
+    rules = "en" if ASSISTANTS[client].rules else ""
+    write_edits(connect(bare_vault, client, "alice", rules, environ))
+    assert path.with_name(path.name + BACKUP).read_text() == text
+    write_edits(connect(bare_vault, client, "bob", rules, environ))
+    assert path.with_name(path.name + BACKUP).read_text() == text
+    write_edits(disconnect(client, environ))
+    assert files_of(environ) == before
+
+
+@pytest.mark.parametrize(
+    ("name", "client", "text", "old", "new"),
+    [
+        (".cursor/mcp.json", "cursor", OWN, "1.50", "2"),
+        (".claude.json", "claude-code", '{\n  "a": 1,\n  "mcpServers": {}\n}\n', '"a": 1', '"a": 2'),
+        (".codex/config.toml", "codex", OWN_TABLE, "[tui]\nx = 1\n", "# mine\n[tui]\n\n# x\n"),
+        (".codex/AGENTS.md", "codex", "# a\n", "# a\n", "# b\n"),
+    ],
+)
+def test_so_it_does_where_somebody_has_saved_meanwhile_and_no_copy_stays(
+    bare_vault: Vault, environ: dict[str, str], name: str, client: str, text: str, old: str, new: str
+) -> None:
+    path = placed(environ, name, text)
+    write_edits(connect(bare_vault, client, "alice", "en" if ASSISTANTS[client].rules else "", environ))
+    changed(path, old, new)
+    write_edits(disconnect(client, environ))
+    assert files_of(environ) == {name: text.replace(old, new).encode()}
+
+
+def test_a_hook_that_a_person_has_put_beside_ours_stays(bare_vault: Vault, environ: dict[str, str]) -> None:
+    path = placed(environ, ".claude/settings.json", '{"model": "opus"}\n')
+    write_edits(connect(bare_vault, "claude-code", "alice", environ=environ))
+    told = json.loads(path.read_text())
+    mine = {"type": "command", "command": "notify-send done"}
+    told["hooks"]["Stop"][0]["hooks"].insert(0, mine)
+    told["hooks"]["SessionEnd"].append(told["hooks"]["SessionEnd"][0])  # ours stands there twice
+    path.write_text(json.dumps(told))
+    write_edits(connect(bare_vault, "claude-code", "bob", environ=environ))
+    now = json.loads(path.read_text())["hooks"]
+    assert now["Stop"][0]["hooks"][0] == mine
+    assert "--user bob" in now["Stop"][0]["hooks"][1]["command"]
+    assert [len(now["Stop"][0]["hooks"]), *(len(now[event]) for event in now)] == [2, *[1] * len(now)]
+    write_edits(disconnect("claude-code", environ))
+    assert json.loads(path.read_text()) == {"model": "opus", "hooks": {"Stop": [{"hooks": [mine]}]}}
+    assert list(files_of(environ)) == [".claude/settings.json"]
+
+
+@pytest.mark.parametrize(
+    ("name", "client", "old", "new"),
+    [
+        (".cursor/mcp.json", "cursor", '"command": ', '"env": {"K": "v"}, "command": '),
+        (".cursor/mcp.json", "cursor", '"alice"\n', '"alice",\n        "--toolsets"\n'),
+        (".codex/config.toml", "codex", "args = ", 'env = { K = "v" }\nargs = '),
+    ],
+)
+def test_what_a_person_adds_to_ours_stays_and_a_copy_of_it_when_ours_goes(
+    bare_vault: Vault, environ: dict[str, str], name: str, client: str, old: str, new: str
+) -> None:
+    path = Path(environ["HOME"]) / name
+    write_edits(connect(bare_vault, client, "alice", environ=environ))
+    changed(path, old, new)
+    added = path.read_text()
+    assert connect(bare_vault, client, "alice", environ=environ) == []
+    write_edits(connect(bare_vault, client, "bob", environ=environ))
+    assert path.read_text() == added.replace("alice", "bob")
+    edits = disconnect(client, environ)
+    assert [each.copy for each in edits if each.path == path] == [path.with_name(path.name + BACKUP + "-2")]
+    write_edits(edits)
+    assert files_of(environ) == {f"{name}{BACKUP}-2": added.replace("alice", "bob").encode()}
+
+
+def test_a_skill_that_a_person_has_changed_is_kept(bare_vault: Vault, environ: dict[str, str]) -> None:
+    path = placed(environ, ".claude/skills/vault-memory/SKILL.md", "my own\n")
+    write_edits(connect(bare_vault, "claude-code", "alice", "en", environ))
+    for number, locale in ((2, "zh-TW"), (3, "")):
+        changed(path, "\n---\n", "\n---\nand mine\n")
+        edited = path.read_text()
+        edits = connect(bare_vault, "claude-code", "alice", locale, environ) if locale else []
+        write_edits(edits or disconnect("claude-code", environ))
+        assert path.with_name(f"{path.name}{BACKUP}-{number}").read_text() == edited
+    assert path.read_text() == "my own\n"
+
+
+def test_a_copy_outlives_what_is_taken_out_by_hand(bare_vault: Vault, environ: dict[str, str]) -> None:
+    path = placed(environ, ".cursor/mcp.json", OWN)
+    for text in ("{}", None):
+        write_edits(connect(bare_vault, "cursor", "alice", environ=environ))
+        path.write_text(text) if text else path.unlink()
+    write_edits(connect(bare_vault, "cursor", "alice", environ=environ))
+    write_edits(disconnect("cursor", environ))
+    assert sorted(files_of(environ).values()) == sorted([OWN.encode(), b"{}"])
+
+
 def test_a_save_meanwhile_is_not_lost(bare_vault: Vault, environ: dict[str, str]) -> None:
     path = Path(environ["HOME"]) / ".claude.json"
     path.write_text("{}")
@@ -109,10 +243,39 @@ def test_a_link_and_the_mode_stay(bare_vault: Vault, environ: dict[str, str], tm
     assert stat.S_IMODE(real.stat().st_mode) == 0o600
 
 
+def test_a_link_to_itself_is_told(bare_vault: Vault, environ: dict[str, str]) -> None:
+    link = Path(environ["HOME"]) / ".claude.json"
+    link.symlink_to(link)
+    with pytest.raises(UsageError, match="leads to itself"):
+        connect(bare_vault, "claude-code", "alice", environ=environ)
+    found = {each.client: each.problem for each in connections(environ)}
+    assert "leads to itself" in found.pop("claude-code")
+    assert not any(found.values())
+
+
+def test_servers_that_are_silent_or_never_are_asked_at_once(environ: dict[str, str], tmp_path: Path) -> None:
+    for name, key, command in (
+        (".cursor/mcp.json", "mcpServers", ["/bin/sleep", "600"]),
+        (".config/Code/User/mcp.json", "servers", ["/bin/sleep", "600"]),
+        (".config/Claude/claude_desktop_config.json", "mcpServers", ["/bin/cat", "/dev/zero"]),
+    ):
+        entry = {"command": command[0], "args": command[1:]}
+        placed(environ, name, json.dumps({key: {"vault-memory": entry}}))
+    began = time.monotonic()
+    found = {each.client: each.problem for each in connections(environ, wait_s=2.0) if each.command}
+    assert time.monotonic() - began < 3.9
+    assert found.pop("claude-desktop") == "it does not answer: what it says is none"
+    assert set(found.values()) == {"it does not answer within 2 s"}
+
+
 def test_what_does_not_answer_is_said(environ: dict[str, str]) -> None:
     path = Path(environ["HOME"]) / ".cursor" / "mcp.json"
     path.parent.mkdir()
-    for command, why in (("/nowhere/vault-memory", "cannot be started"), ("/bin/false", "exit code 1")):
+    for command, why in (
+        ("/nowhere/vault-memory", "cannot be started"),
+        ("/bin/\0false", "cannot be started"),
+        ("/bin/false", "exit code 1"),
+    ):
         path.write_text(json.dumps({"mcpServers": {"vault-memory": {"command": command, "args": []}}}))
         found = next(each for each in connections(environ) if each.client == "cursor")
         assert why in found.problem
@@ -126,6 +289,8 @@ def test_an_unknown_assistant_is_refused(bare_vault: Vault, environ: dict[str, s
 
 
 def test_what_was_heard_is_noted(vault: Vault) -> None:
+    note_heard(vault.root, "zzz", "event", vault.now(), "no client")
+    assert [each.client for each in heard_hooks(vault.root)] == ["zzz"]
     note_heard(vault.root, "codex", "event", vault.now(), "it was no JSON")
     note_heard(vault.root, "codex", "Stop", vault.now(), "a full disk")
     note_heard(vault.root, "codex", "Stop", vault.now())

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import gzip
 import json
+import os
 import shutil
 import subprocess
+import zipfile
 from pathlib import Path, PurePosixPath
 
 import pytest
@@ -92,8 +95,9 @@ def test_g5_a_user_is_gone_and_nobody_else(vault: Vault) -> None:
     assert found == [], "state, logs and history do not name them"
     assert "theme = light" in git(vault.root, "log", "--format=%s")
     assert "Docker" not in git(vault.root, "log", "-p", "--all")
-    with pytest.raises(InvalidId, match="was erased"):
-        record_turn(vault, "zenobia", "hello", "hi")
+    for user_id in ("zenobia", "Zenobia", "YOLANDA"):
+        with pytest.raises(InvalidId, match="was erased"):
+            record_turn(vault, user_id, "hello", "hi")
     with pytest.raises(NotFound):
         of_user(vault, "zenobia")
 
@@ -131,6 +135,40 @@ def test_g5_a_note_is_gone_under_all_its_paths(vault: Vault) -> None:
 
     with pytest.raises(UsageError, match="was erased"):
         save_note(vault, PurePosixPath("memory/alice/notes/idea.md"), None, b"An idea\n", "m", vault.history.person())
+
+
+def test_a_note_is_known_by_its_path_and_not_by_what_others_say_as_well(vault: Vault) -> None:
+    """Notes that were once empty, or made of one template, are other notes; and so is one at a former path."""
+    root, committed = vault.root, ("-c", "user.name=A", "-c", "user.email=a@x", "commit", "-qm", "notes")
+    notes = root / "memory/alice/notes"
+    notes.mkdir(parents=True)
+    template = "# Weekly plan\n\nWhat I want to do, and what I must not forget\n"
+    for name in ("plan.md", "other.md", "third.md"):
+        (notes / name).write_text("" if name == "third.md" else template)
+    (notes / "empty.md").write_text("")
+    git(root, "add", "-A")
+    git(root, *committed)
+    (notes / "plan.md").write_text("The secret plan is to buy a lighthouse on the coast\n")
+    for name in ("other.md", "third.md"):
+        (notes / name).write_text(f"a note that matters, {name}\n")
+    git(root, "mv", "memory/alice/notes/empty.md", "memory/alice/notes/hollow.md")
+    git(root, *committed, "-a")
+    git(root, "mv", "memory/alice/notes/plan.md", "memory/alice/notes/moved.md")
+    git(root, *committed)
+    (notes / "plan.md").write_text("another plan, of another day\n")
+    git(root, "add", "-A")
+    git(root, *committed)
+    os.rename(notes / "moved.md", notes / "last.md")  # and no commit of that
+    wanted = of_note(vault, "memory/alice/notes/last.md")
+    assert {each.name for each in wanted.request.gone} == {"last.md", "moved.md"}
+    receipt = erase(vault, wanted)
+    assert any(line.startswith("what memory/alice/notes/plan.md was") for line in receipt.kept)
+    assert sorted(each.name for each in notes.iterdir()) == ["hollow.md", "other.md", "plan.md", "third.md"]
+    assert git(root, "log", "--format=%s", "--", "memory/alice/notes/other.md").split() == ["notes", "notes"]
+    assert of_note(vault, "memory/alice/notes/third.md").request.gone[1:] == ()
+    from vault_memory.services.notes import save_note
+
+    save_note(vault, PurePosixPath("memory/alice/notes/n.md"), None, template.encode(), "m", vault.history.person())
 
 
 def test_what_another_user_wrote_stays_theirs_and_is_said(vault: Vault) -> None:
@@ -213,6 +251,55 @@ def test_a_state_in_which_it_cannot_be_done_changes_nothing(vault: Vault, tmp_pa
     assert not (root / ".vault-memory/erasing").exists()
     assert finish_erasing(other) is None
     assert leftovers(root, SECRET).places
+
+
+@pytest.mark.parametrize("held", ["file", "history", "name"])
+def test_a_repository_inside_the_vault_that_holds_it_is_named_and_nothing_is_changed(vault: Vault, held: str) -> None:
+    """Its notes are indexed, and its history cannot be made anew from here."""
+    record_turn(vault, "alice", f"Remember that {SECRET}", "ok")
+    record_turn(vault, "bob", "hello", "hi")
+    nested = vault.root / "work/nested"
+    nested.mkdir(parents=True)
+    git(nested, "init", "-q")
+    committed = ("-c", "user.name=A", "-c", "user.email=a@x", "commit", "-qm", "x")
+    note = nested / (f"{SECRET}.md" if held == "name" else "a.md")
+    note.write_text(SECRET if held != "name" else "plain")
+    if held == "history":
+        git(nested, "add", "-A")
+        git(nested, *committed)
+        note.write_text("plain")
+        git(nested, *committed, "-a")
+    with pytest.raises(HistoryError, match="work/nested is a git repository of its own"):
+        preview(vault, of_texts(vault, "alice", [SECRET]))
+    with pytest.raises(HistoryError, match="work/nested"):
+        erase(vault, of_texts(vault, "alice", [SECRET]))
+    assert not (vault.root / ".vault-memory/erasing").exists()
+    assert SECRET in git(vault.root, "log", "-p")
+    with pytest.raises(HistoryError, match="work/nested"):
+        erase(vault, of_note(vault, "work/nested/a.md" if held != "name" else f"work/nested/{SECRET}.md"))
+    erase(vault, of_texts(vault, "alice", ["another text"]))
+    shutil.move(nested, vault.root / "memory/bob/nested")
+    assert erase(vault, of_texts(vault, "alice", [SECRET])).left == ()
+    erase(vault, of_user(vault, "bob"))
+    assert leftovers(vault.root, SECRET).places == []
+
+
+def test_files_that_are_no_text_are_named_whatever_they_are_called(vault: Vault) -> None:
+    """Packed, in another encoding, a picture; tracked, untracked and ignored ones."""
+    record_turn(vault, "alice", f"Remember that {SECRET}", "ok")
+    root = vault.root
+    (root / "docs").mkdir()
+    with zipfile.ZipFile(root / "docs/letter.docx", "w", zipfile.ZIP_DEFLATED) as packed:
+        packed.writestr("w.xml", SECRET * 50)
+    (root / "un.gz").write_bytes(gzip.compress(SECRET.encode()))
+    (root / "other.md").write_bytes(SECRET.encode("utf-16-le"))
+    git(root, "add", "un.gz")
+    (root / ".git/info/exclude").write_text("hidden\n")
+    (root / "hidden").write_bytes(gzip.compress(SECRET.encode()))
+    (root / "plain.md").write_text(("號" * 40_000)[1:])
+    kept = preview(vault, of_texts(vault, "alice", [SECRET])).kept
+    (line,) = (line for line in kept if "are no text" in line)
+    assert line.partition(": ")[2].split(", ") == ["docs/letter.docx", "hidden", "other.md", "un.gz"]
 
 
 def test_a_text_of_few_letters_and_a_file_that_turns_write_are_refused(vault: Vault) -> None:

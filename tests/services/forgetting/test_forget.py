@@ -16,6 +16,7 @@ import pytest
 from tests.conftest import Clock
 from vault_memory.adapters import git
 from vault_memory.adapters.state import StateFolder
+from vault_memory.core import layout
 from vault_memory.core.forgetting import Sought
 from vault_memory.errors import HistoryError, NotFound, UsageError, VaultMemoryError
 from vault_memory.services.archiving import archive_user
@@ -63,6 +64,23 @@ def test_no_byte_is_left_in_files_index_and_state(vault: Vault) -> None:
     assert load_recent_context(vault, "talk") is not None
     assert not read_ended(vault, "alice").summary
     assert [turn["user_message"] for _, turn in newest_turns(vault, "alice", 9)] == ["I use Docker"]
+
+
+def test_a_note_whose_name_alone_says_it_is_named_and_stays(vault: Vault) -> None:
+    """The person's note, a folder's name, a shared one: a prompt would show it, so the look and the receipt say so."""
+    record_turn(vault, "alice", "My dentist is Doctor Quillfeather", "ok")
+    folder = layout.user_dir("alice")
+    names = [f"{folder}/notes/quillfeather-name.md", f"{folder}/Quillfeather/plan.md", "quillfeather team.md"]
+    for name in (*names, f"{folder}/entities/Quillfeather.md", f"{folder}/notes/plain.md"):
+        (vault.root / name).parent.mkdir(parents=True, exist_ok=True)
+        (vault.root / name).write_text("body only\n")
+    shown = prepare_forgetting(vault, "alice", text="Quillfeather")
+    assert [line.split(" says")[0].removeprefix("the name of ") for line in shown.stays] == sorted(names)
+    kept = gone(vault, text="Quillfeather").kept
+    assert {name for name in names if any(name in line for line in kept)} == {*names}
+    assert not (vault.root / folder / "entities/Quillfeather.md").exists()
+    with pytest.raises(NotFound, match="the name of quillfeather team.md says it"):
+        prepare_forgetting(vault, "alice", text="Quillfeather team")
 
 
 def test_it_is_one_commit_that_says_no_word_of_it(vault: Vault) -> None:

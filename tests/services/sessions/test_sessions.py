@@ -4,10 +4,14 @@ from typing import Any
 
 import pytest
 
+from vault_memory.core.chat import ChatResponse, read_request
 from vault_memory.core.clients import HookEvent
+from vault_memory.errors import NotFound
+from vault_memory.services.admin import rename_user
 from vault_memory.services.memories import list_memories, remember
 from vault_memory.services.notes import newest_turns
 from vault_memory.services.profiles import set_preference, user_profile
+from vault_memory.services.proxy import TurnRecorder, UserRequest
 from vault_memory.services.sessions.sessions import Sessions
 from vault_memory.services.vault import Vault, open_vault
 
@@ -124,3 +128,55 @@ def test_the_end_leaves_no_log_uncommitted(sessions: Sessions, vault: Vault) -> 
     happen(sessions, "SessionEnd")
     assert not vault.history.has_waiting()
     assert [each.memory.content for each in list_memories(vault, "alice")] == ["My dog is called Rex"]
+
+
+def test_nobody_begins_under_an_id_that_was_given_up(sessions: Sessions, vault: Vault) -> None:
+    """The hooks of an assistant still name it; who takes it on purpose has it."""
+    happen(sessions, "UserPromptSubmit", "What is new?")
+    rename_user(vault, "alice", "carol")
+    with pytest.raises(NotFound, match="'alice' has the id 'carol' now: connect the assistant again"):
+        happen(sessions, "UserPromptSubmit", "I prefer light themes")
+    assert vault.user_ids() == ["carol"]
+    set_preference(vault, "alice", "theme", "light")
+    assert "light" in happen(sessions, "UserPromptSubmit", "What is new?")
+
+
+def test_of_a_long_prompt_both_ends_are_searched_for_and_all_is_kept(sessions: Sessions, vault: Vault) -> None:
+    """To search for a megabyte takes seconds, while the person waits."""
+    text = "Look at this log.\n" + "lighthouse " * 50_000 + "\nWhat is my dog called?"
+    assert "Rex" in happen(sessions, "UserPromptSubmit", text)
+    happen(sessions, "Stop", "Rex.")
+    happen(sessions, "UserPromptSubmit", text)
+    happen(sessions, "UserPromptSubmit", "short")
+    assert [(len(words), reply) for words, reply in turns(vault)] == [(len(text), "Rex."), (len(text), ""), (5, "")]
+
+
+def test_a_command_of_the_client_is_a_turn_when_the_model_replies(sessions: Sessions, vault: Vault) -> None:
+    """What only the client obeys (`/compact`, `!ls`) has no reply."""
+    for typed in ("/compact", "/model opus", "!ls"):
+        happen(sessions, "UserPromptSubmit", typed)
+    happen(sessions, "UserPromptSubmit", "/deploy I prefer Vue")
+    happen(sessions, "Stop", "Deployed.")
+    happen(sessions, "UserPromptSubmit", "/etc/hosts is empty")
+    assert turns(vault) == [("/deploy I prefer Vue", "Deployed."), ("/etc/hosts is empty", "")]
+
+
+@pytest.mark.parametrize("is_kept", [False, True])
+def test_what_was_not_answered_and_is_said_again_is_one_turn_with_the_proxy(
+    sessions: Sessions, vault: Vault, is_kept: bool
+) -> None:
+    """Esc: the client takes the words back out of the conversation, or keeps them; only its request tells."""
+    proxy = TurnRecorder(vault)
+    happen(sessions, "UserPromptSubmit", "go on")
+    happen(sessions, "UserPromptSubmit", "go on")
+    assert turns(vault) == [("go on", "")]
+    messages = [{"role": "user", "content": "go on"}, {"role": "assistant", "content": "I w"}] if is_kept else []
+    fields = {"messages": [*messages, {"role": "user", "content": "go on"}], "tools": [{}]}
+    chat = read_request(fields, headers={"x-claude-code-session-id": "s1"})
+    assert chat is not None
+    request = UserRequest(chat, "alice", "s1", vault.now())
+    accepted = proxy.accept(request)
+    happen(sessions, "Stop", "Done.")
+    proxy.complete(request, ChatResponse("Done.", is_complete=True), accepted=accepted)
+    happen(sessions, "UserPromptSubmit", "and now?")
+    assert turns(vault) == [*([("go on", "")] if is_kept else []), ("go on", "Done."), ("and now?", "")]

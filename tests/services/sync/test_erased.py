@@ -68,3 +68,32 @@ def test_a_text_that_another_machine_sends_anew_is_refused(one: Machine, two: Ma
     two.write("memory/bob/notes/new.md", SECRET)
     two.sync()
     assert one.sync().received == 1, "another user may say the same"
+
+
+def test_a_name_that_says_it_and_a_copy_of_what_is_here_are_refused(one: Machine, two: Machine) -> None:
+    """The content of such a file may be here already, and so is in no object that comes."""
+    one.write("memory/alice/notes/plain.md", "plain\n")
+    one.write("memory/bob/notes/new.md", SECRET)
+    one.sync()
+    two.sync()
+    erase(one.vault, of_texts(one.vault, "alice", [SECRET]))
+    slug = "-".join(SECRET.lower().split())
+    for name, text in (
+        (f"memory/alice/notes/{slug}.md", "plain\n"),
+        (f"{SECRET}/x.md", "plain\n"),
+        ("memory/alice/notes/copy.md", SECRET),
+    ):
+        two.write(name, text)
+        two.sync()
+        with pytest.raises(HistoryError, match="a text that was erased here") as raised:
+            one.sync()
+        assert "Zanzibar" not in str(raised.value)
+        assert not (one.root / name).exists()
+        git(two.root, "reset", "-q", "--hard", "HEAD~1")
+        git(two.root, "push", "-q", "-f", "origin", "main")
+    one.write(f"memory/alice/notes/{slug}.md", "by the person\n")
+    one.sync()
+    two.sync()
+    two.write("memory/alice/notes/more.md", "more\n")
+    two.sync()
+    assert one.sync().received == 1, "what the person has written here is theirs"

@@ -12,9 +12,9 @@ if TYPE_CHECKING:
     from vault_memory.adapters.erasing.erase import erase_from_git, finish_erasing, refuse_erasing
     from vault_memory.adapters.erasing.former import JOURNAL, now_called, read_map
     from vault_memory.adapters.erasing.incoming import brought_back
-    from vault_memory.adapters.erasing.look import held_files, look_for
+    from vault_memory.adapters.erasing.look import held_files, look_for, paths_of, refuse_nested
+    from vault_memory.adapters.erasing.messages import named_in
     from vault_memory.adapters.erasing.request import Erased, Request
-    from vault_memory.adapters.erasing.rewrite import named_in
     from vault_memory.adapters.erasing.stones import (
         machine_file,
         new_tombstones,
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
         tombstones_of_machine,
         write_tombstones,
     )
-    from vault_memory.adapters.erasing.working_tree import ignored_files
+    from vault_memory.adapters.erasing.working_tree import files_of, ignored_files
 
 __all__ = [
     "JOURNAL",
@@ -30,6 +30,7 @@ __all__ = [
     "Request",
     "brought_back",
     "erase_from_git",
+    "files_of",
     "finish_erasing",
     "held_files",
     "ignored_files",
@@ -38,9 +39,11 @@ __all__ = [
     "named_in",
     "new_tombstones",
     "now_called",
+    "paths_of",
     "read_map",
     "read_tombstones",
     "refuse_erasing",
+    "refuse_nested",
     "tombstones_of_machine",
     "write_tombstones",
 ]
@@ -53,17 +56,20 @@ __getattr__ = lazy_exports(
         "Request": "request",
         "brought_back": "incoming",
         "erase_from_git": "erase",
+        "files_of": "working_tree",
         "finish_erasing": "erase",
         "held_files": "look",
         "ignored_files": "working_tree",
         "machine_file": "stones",
-        "named_in": "rewrite",
+        "named_in": "messages",
         "look_for": "look",
         "now_called": "former",
+        "paths_of": "look",
         "read_map": "former",
         "new_tombstones": "stones",
         "read_tombstones": "stones",
         "refuse_erasing": "erase",
+        "refuse_nested": "look",
         "tombstones_of_machine": "stones",
         "write_tombstones": "stones",
     },

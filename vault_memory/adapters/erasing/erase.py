@@ -8,16 +8,32 @@ from __future__ import annotations
 
 import json
 import shutil
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 from vault_memory.adapters import files, git
 from vault_memory.adapters.erasing.former import JOURNAL, MAP_FILE, read_map, write_map
 from vault_memory.adapters.erasing.pack import NewPack
-from vault_memory.adapters.erasing.references import TIMEOUT_S, Step, move_references, moves_of, rewrite_all
+from vault_memory.adapters.erasing.references import (
+    TIMEOUT_S,
+    Step,
+    move_references,
+    moves_of,
+    rewrite_all,
+    taken_names,
+)
 from vault_memory.adapters.erasing.request import Erased, Request
 from vault_memory.adapters.erasing.rewrite import Rewrite
-from vault_memory.adapters.erasing.working_tree import INDEX, LOCK, index_entries, index_lock, mask_files, write_index
+from vault_memory.adapters.erasing.working_tree import (
+    INDEX,
+    LOCK,
+    index_entries,
+    index_lock,
+    mask_files,
+    rename_on_disk,
+    write_index,
+)
 from vault_memory.adapters.git import ObjectReader, Repository
 from vault_memory.adapters.scan import walk
 from vault_memory.core import reading
@@ -36,6 +52,8 @@ def erase_from_git(repository: Repository, request: Request, step: Step = lambda
     """
     request.erasure()
     refuse_erasing(repository)
+    # Asked for once: what a run that is killed has called so is not taken for the next.
+    request = replace(request, taken=taken_names(repository.top, request))
     told = json.dumps(request.as_dict()).encode()
     files.write_private(repository.common_dir / JOURNAL, told, repository.common_dir)
     step("asked")
@@ -91,7 +109,9 @@ def _erase(repository: Repository, request: Request, step: Step) -> Erased:
 
         made: dict[str, tuple[str, bytes]] = {}
         former = read_map(where)
-        rewrite = Rewrite(read, add, request.erasure(), request.gone, request.spared, former, request.named)
+        rewrite = Rewrite(
+            read, add, request.erasure(), request.gone, request.spared, former, request.named, request.taken
+        )
         rewrite_all(top, rewrite)
         moves = moves_of(top, rewrite)
         entries = index_entries(top, rewrite)
@@ -100,7 +120,7 @@ def _erase(repository: Repository, request: Request, step: Step) -> Erased:
     write_map(where, former)
     step("map written")
     with index_lock(repository):
-        changed = tuple(mask_files(top, entries, rewrite))
+        changed = tuple(dict.fromkeys([*mask_files(top, entries, rewrite), *rename_on_disk(top, rewrite)]))
         step("files written")
         moved = move_references(repository, moves, rewrite, step)
         write_index(repository, entries)
@@ -124,9 +144,9 @@ def _mask_git_files(where: Path, rewrite: Rewrite) -> None:
             path = Path(folder, name)
             if str(relative / name) in _LEFT_ALONE or path.is_symlink() or not path.is_file() or name.endswith(".lock"):
                 continue
-            made = partial(_log, rewrite) if relative.parts[:1] == ("logs",) else rewrite.told
+            made = partial(_log, rewrite) if relative.parts[:1] == ("logs",) else rewrite.words.told
             if name in _OF_MESSAGES:
-                made = rewrite.message
+                made = rewrite.words.message
             while True:
                 old = files.read(path, None) or b""
                 new = made(old)
@@ -141,8 +161,7 @@ def _log(rewrite: Rewrite, old: bytes) -> bytes:
     """A log of a reference, without the lines of our own moves."""
     rows = []
     for row in reading.lines(old, keep_ends=True):
-        facts, tab, message = row.partition(b"\t")
-        told = rewrite.told(facts) + tab + rewrite.message(message)
+        told = rewrite.words.log(row)
         is_ours = told[:40] == told[41:81] and row[:40] != row[41:81]
         rows += [] if is_ours else [told]
     return b"".join(rows)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path, PurePosixPath
 
 from vault_memory.adapters import files, git
@@ -23,31 +23,49 @@ def brought_back(root: Path, stones: Tombstones, tip: str, environment: Mapping[
     commits = git.run(root, *args, extra=environment, timeout_s=_TIMEOUT_S).decode().split()
     if not read_map(Repository(root).common_dir).keys().isdisjoint(commits):
         return "the history from before an erasing"
-    for path, content in _incoming(root, tip, environment):
-        if path and stones.has_path(path):
+    changes = _changes(root, tip, environment)
+    for path in dict.fromkeys(path for path, _ in changes):
+        if stones.has_path(path):
             return f"the file {path}, which was erased here"
-        if stones.are_in(layout.scope_of(path) if path else layout.SHARED, [content.decode("utf-8", "replace")]):
-            return f"a text that was erased here, in {path or 'the message of a commit'}"
+        if stones.are_in_name(path):
+            where = layout.label(layout.scope_of(path))
+            return f"a text that was erased here, in the name of a file or folder of {where}"
+    held: dict[str, set[PurePosixPath | None]] = {commit: {None} for commit in commits}
+    for path, blob in changes:
+        held.setdefault(blob, set()).add(path)
+    for name, content in _contents(root, held, environment):
+        for place in held[name]:
+            if stones.are_in(layout.scope_of(place) if place else layout.SHARED, [content.decode("utf-8", "replace")]):
+                return f"a text that was erased here, in {place or 'the message of a commit'}"
     return ""
 
 
-def _incoming(root: Path, tip: str, environment: Mapping[str, str]) -> Iterator[tuple[PurePosixPath | None, bytes]]:
-    """(path, content) of each file in the commits of `tip` that no reference here has, as long as it is no longer than
-    this program reads; and (None, content) of each of these commits itself."""
-    args = ("rev-list", "--objects", tip, "--not", "--all")
-    listed = reading.lines(git.run(root, *args, extra=environment, timeout_s=_TIMEOUT_S))
-    paths = {row[:40]: PurePosixPath(os.fsdecode(row[41:])) for row in listed}
-    told = _batch(root, "--batch-check", [*paths], environment)
+def _changes(root: Path, tip: str, environment: Mapping[str, str]) -> list[tuple[PurePosixPath, str]]:
+    """(path, blob) of each file that one of the commits of `tip` which no reference here has adds or changes; of a
+    merge only what no side had so."""
+    args = ("log", "--raw", "-c", "--root", "-z", "--no-abbrev", "--no-renames", "--format=", tip, "--not", "--all")
+    fields = iter(git.run(root, *args, extra=environment, timeout_s=_TIMEOUT_S).split(b"\0"))
+    found: list[tuple[PurePosixPath, str]] = []
+    for facts, name in zip(fields, fields, strict=False):
+        blob = facts.split()[-2].decode()
+        if blob.strip("0"):
+            found.append((PurePosixPath(os.fsdecode(name)), blob))
+    return found
+
+
+def _contents(root: Path, names: Iterable[str], environment: Mapping[str, str]) -> Iterator[tuple[str, bytes]]:
+    """(id, content) of each of these files and commits that is no longer than this program reads."""
+    told = _batch(root, "--batch-check", [name.encode() for name in names], environment)
     rows = [row.split() for row in reading.lines(told)]
-    ids = [name for name, kind, size in rows if kind in (b"blob", b"commit") and int(size) <= files.MAX_FILE_BYTES]
+    there = [row for row in rows if len(row) == 3]  # a submodule's commit is not
+    ids = [name for name, _, size in there if int(size) <= files.MAX_FILE_BYTES]
     for at in range(0, len(ids), _AT_ONCE):
         told, start = _batch(root, "--batch", ids[at : at + _AT_ONCE], environment), 0
         while start < len(told):
             end = told.index(b"\n", start)
-            name, kind, size = told[start:end].split()
-            body = told[end + 1 : end + 1 + int(size)]
+            name, _, size = told[start:end].split()
+            yield name.decode(), told[end + 1 : end + 1 + int(size)]
             start = end + 2 + int(size)
-            yield (paths[name] if kind == b"blob" else None), body
 
 
 def _batch(root: Path, how: str, ids: list[bytes], environment: Mapping[str, str]) -> bytes:

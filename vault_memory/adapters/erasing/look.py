@@ -1,22 +1,28 @@
-"""What an erasing would find, and what history holds; nothing is written."""
+"""What an erasing would find, what history holds, and how its files were called before; nothing is written."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
 from vault_memory.adapters import files, git
-from vault_memory.adapters.erasing.references import TIMEOUT_S, moves_of, rewrite_all
+from vault_memory.adapters.erasing.references import TIMEOUT_S, moves_of, rewrite_all, taken_names
 from vault_memory.adapters.erasing.request import Erased, Request
 from vault_memory.adapters.erasing.rewrite import Rewrite
-from vault_memory.adapters.erasing.working_tree import in_working_tree
+from vault_memory.adapters.erasing.working_tree import in_working_tree, named_on_disk
 from vault_memory.adapters.git import ObjectReader, Repository, object_id
+from vault_memory.adapters.scan import walk
+from vault_memory.errors import HistoryError
+
+_EMPTY = object_id("blob", b"")
 
 
 def look_for(repository: Repository, request: Request) -> Erased:
     """What would be erased now: the commits that would be made anew, the references whose names or targets would be
     others, and the files on the disk, among those that git tracks or would, that would change. Nothing is written."""
     top = repository.top
+    taken = taken_names(top, request)
     with ObjectReader(top) as reader:
         made: dict[str, tuple[str, bytes]] = {}
 
@@ -29,7 +35,7 @@ def look_for(repository: Repository, request: Request) -> Erased:
         def read(name: str) -> tuple[str, bytes]:
             return made[name] if name in made else reader.read(name)
 
-        rewrite = Rewrite(read, add, request.erasure(), request.gone, request.spared, {}, request.named)
+        rewrite = Rewrite(read, add, request.erasure(), request.gone, request.spared, {}, request.named, taken)
         rewrite_all(top, rewrite)
         moves = moves_of(top, rewrite)
     changed = [
@@ -39,6 +45,7 @@ def look_for(repository: Repository, request: Request) -> Erased:
         and not (top / path).is_symlink()
         and (rewrite.path(path) != path or _is_changed(rewrite, path, top))
     ]
+    changed = [*dict.fromkeys([*changed, *named_on_disk(top, rewrite)])]
     moved = sum(each.id_now != each.id or each.name_now != each.name for each in moves)
     return Erased(rewrite.commits, moved, tuple(changed))
 
@@ -58,3 +65,103 @@ def held_files(repository: Repository) -> list[tuple[PurePosixPath, str]]:
         path = PurePosixPath(os.fsdecode(name))
         found |= {(path, blob): None for blob in (old, new) if blob.strip("0")}
     return [*found]
+
+
+def paths_of(repository: Repository, path: PurePosixPath) -> tuple[set[PurePosixPath], set[PurePosixPath]]:
+    """The paths that a file has and had, and former ones at which another file is now; from the repository's top.
+
+    A renaming is one commit, or what no commit has yet, in which a file is gone and one with the same content, which is
+    not empty, is new. A file that merely says the same is another file.
+    """
+    befores: dict[PurePosixPath, set[PurePosixPath]] = {}
+    afters: dict[PurePosixPath, set[PurePosixPath]] = {}
+    for old, new in (*_committed(repository), *_pending(repository)):
+        befores.setdefault(new, set()).add(old)
+        afters.setdefault(old, set()).add(new)
+    there = {each for each in in_working_tree(repository.top) if os.path.lexists(repository.top / each)}
+    found: set[PurePosixPath] = {path}
+    others: set[PurePosixPath] = set()
+    todo = [path]
+    while todo and path not in there:  # a file that is not there any more: where it went
+        later = afters.get(todo.pop(), set()) - found
+        found |= later
+        todo += later - there
+    todo = [*found]
+    while todo:
+        earlier = befores.get(todo.pop(), set()) - found - others
+        others |= earlier & there
+        found |= earlier - there
+        todo += earlier - there
+    return found, others
+
+
+def _committed(repository: Repository) -> Iterator[tuple[PurePosixPath, PurePosixPath]]:
+    args = ("log", "--all", "--raw", "-m", "--root", "-z", "--no-abbrev", "-M100%", "--diff-filter=R", "--format=")
+    fields = iter(git.run(repository.top, *args, timeout_s=TIMEOUT_S).split(b"\0"))
+    for facts, old, new in zip(fields, fields, fields, strict=False):
+        if facts.split()[2].decode() != _EMPTY:
+            yield PurePosixPath(os.fsdecode(old)), PurePosixPath(os.fsdecode(new))
+
+
+def _pending(repository: Repository) -> Iterator[tuple[PurePosixPath, PurePosixPath]]:
+    """Those of the working tree, of files that git does not know by the new name yet."""
+    top = repository.top
+    gone: dict[str, list[PurePosixPath]] = {}
+    for row in filter(None, git.run(top, "ls-files", "--stage", "-z").split(b"\0")):
+        facts, _, name = row.partition(b"\t")
+        if not os.path.lexists(top / os.fsdecode(name)):
+            gone.setdefault(facts.split()[1].decode(), []).append(PurePosixPath(os.fsdecode(name)))
+    gone.pop(_EMPTY, None)
+    if not gone:
+        return
+    for name in filter(None, git.run(top, "ls-files", "--others", "--exclude-standard", "-z").split(b"\0")):
+        new = PurePosixPath(os.fsdecode(name))
+        if (top / new).is_file() and not (top / new).is_symlink():
+            for old in gone.get(object_id("blob", files.read(top / new, None) or b""), ()):
+                yield old, new
+
+
+# Repositories inside the vault: git looks into none of them, and their history cannot be made anew here --------------
+
+
+def refuse_nested(repository: Repository, request: Request) -> None:
+    """Raise `HistoryError` where a repository below this one holds what is to be erased."""
+    erasure, top = request.erasure(), repository.top
+    for folder in _nested(top):
+        if any(folder.is_relative_to(gone) for gone in request.gone):
+            is_held = (top / folder / ".git").is_file()  # the folder goes; its history is elsewhere
+        elif any(folder.is_relative_to(spared) for spared in request.spared):
+            is_held = False
+        else:
+            is_held = any(gone.is_relative_to(folder) for gone in request.gone)
+            is_held = is_held or (erasure is not None and any(map(erasure.holds, _all_of(top, folder))))
+        if is_held:
+            raise HistoryError(
+                f"nothing is erased: {folder} is a git repository of its own, which holds it, and can be made anew "
+                "only by itself: move it out of the vault or delete it, then erase again; what it says of the text is "
+                "for you to take out there"
+            )
+
+
+def _nested(top: Path) -> Iterator[PurePosixPath]:
+    for folder, below, names in walk(top):
+        if Path(folder) != top and ".git" in (*below, *names):
+            yield PurePosixPath(Path(folder).relative_to(top))
+        below[:] = [name for name in below if name != ".git"]
+
+
+def _all_of(top: Path, nested: PurePosixPath) -> Iterator[bytes]:
+    """The bytes of all names, files and objects of a repository."""
+    for folder, below, names in walk(top / nested):
+        for name in (*below, *names):
+            place = Path(folder, name)
+            yield os.fsencode(place.relative_to(top))
+            if place.is_symlink():
+                yield os.fsencode(os.readlink(place))
+            elif place.is_file():
+                yield files.read(place, None) or b""
+    args = ("cat-file", "--batch-all-objects", "--batch-check=%(objectname)")
+    listed = git.run(top / nested, *args, timeout_s=TIMEOUT_S).decode().split()
+    with ObjectReader(top / nested) as reader:
+        for name in listed:
+            yield reader.read(name)[1]

@@ -7,6 +7,7 @@ import os
 import struct
 import zlib
 from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from vault_memory.adapters import files, git
@@ -37,23 +38,25 @@ class NewPack:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._file.close()
+        with suppress(OSError):  # what is left to write is of no use
+            self._file.close()
         for left in (self._path, self._path.with_suffix(".idx")):
             left.unlink(missing_ok=True)
 
     def add(self, kind: str, body: bytes) -> str:
-        """Add an object; its id."""
+        """Add an object; its id. Raises `HistoryError`."""
         name = object_id(kind, body)
         if name not in self._added:
+            with self._writing():
+                self._file.write(_entry_header(_KINDS[kind], len(body)) + zlib.compress(body, 1))
             self._added.add(name)
-            self._file.write(_entry_header(_KINDS[kind], len(body)) + zlib.compress(body, 1))
         return name
 
     def finish(self) -> None:
         """Give the objects to git, durably; nothing where there are none. Raises `HistoryError`."""
         if not self._added:
             return
-        try:
+        with self._writing():
             self._file.seek(0)
             self._file.write(_HEADER.pack(b"PACK", 2, len(self._added)))
             digest = hashlib.sha1(usedforsecurity=False)
@@ -71,8 +74,16 @@ class NewPack:
             for ready in (self._path, index):  # git looks for a pack by its index, which comes last
                 os.replace(ready, self._folder / f"pack-{name}{ready.suffix}")
             files.sync_folder(self._folder)
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        try:
+            yield
         except OSError as error:
-            raise HistoryError(f"git objects cannot be written to {self._folder}: {error.strerror}") from error
+            raise HistoryError(
+                f"git objects cannot be written to {self._folder} ({error.strerror}): free some space; the next "
+                "command goes on with what is being erased"
+            ) from error
 
 
 def _entry_header(kind: int, size: int) -> bytes:

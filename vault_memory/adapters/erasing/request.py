@@ -14,23 +14,25 @@ from vault_memory.core.erasing import Erasure
 @dataclass(frozen=True)
 class Request:
     """What is erased: texts, files and folders (`gone`), but no text in the folders that are `spared`; and messages in
-    which one of the `named` words stands. Paths are from the repository's top. Raises `UsageError` for a text that is
+    which one of the `named` words stands. `taken` are names of files that have the mark of an erasing before: no other
+    file gets one of these. Paths are from the repository's top. Raises `UsageError` for a text that is
     too short, and for nothing at all."""
 
     texts: tuple[str, ...] = ()
     gone: tuple[PurePosixPath, ...] = ()
     spared: tuple[PurePosixPath, ...] = ()
     named: tuple[str, ...] = ()
+    taken: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, told: Mapping[str, Any]) -> Request:
         """That of `as_dict`. Raises `ValueError`, `KeyError` or `TypeError` for anything else."""
         paths = {name: tuple(map(PurePosixPath, told[name])) for name in ("gone", "spared")}
-        return cls(tuple(told["texts"]), **paths, named=tuple(told["named"]))
+        return cls(tuple(told["texts"]), **paths, named=tuple(told["named"]), taken=tuple(told["taken"]))
 
     def as_dict(self) -> dict[str, list[str]]:
         """For JSON."""
-        return {name: [*map(str, getattr(self, name))] for name in ("texts", "gone", "spared", "named")}
+        return {name: [*map(str, getattr(self, name))] for name in ("texts", "gone", "spared", "named", "taken")}
 
     def erasure(self) -> Erasure | None:
         """The texts as they are looked for, always the same object; None where only files go."""

@@ -9,29 +9,19 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
-from vault_memory.adapters.erasing.former import SHORTEST_ID, last_of
+from vault_memory.adapters.erasing.former import last_of
+from vault_memory.adapters.erasing.messages import Messages
 from vault_memory.adapters.git import EMPTY_TREE, FOLDER_MODE, SUBMODULE_MODE
 from vault_memory.core.erasing import MASK, Erasure
 
 _ENTRY = re.compile(rb"([0-7]{5,6}) ([^\0]+)\0(.{20})", re.DOTALL)
 _HEADER = re.compile(rb"[^\n]+(?:\n [^\n]*)*")
+_ENCODING = re.compile(rb"\nencoding ([^\n]+)")
 _SIGNATURES = (b"gpgsig ", b"gpgsig-sha256 ")
 _SIGNED = re.compile(rb"^-----BEGIN (?:PGP|SSH) SIGNATURE-----\n.*", re.DOTALL | re.MULTILINE)
-_ID = re.compile(rb"(?<![0-9a-f])[0-9a-f]{%d,40}(?![0-9a-f])" % SHORTEST_ID)
 
 Read = Callable[[str], tuple[str, bytes]]
 Add = Callable[[str, bytes], str]
-
-
-def named_in(words: Collection[str]) -> re.Pattern[bytes] | None:
-    """A search for texts in which one of these words stands, and not as a part of another one."""
-    each = (
-        (rb"(?<![\w./-])" if word[:1].isalnum() else b"")
-        + re.escape(word.encode())
-        + (rb"(?![\w-]|\.\w)" if word[-1:].isalnum() else b"")
-        for word in sorted(words)
-    )
-    return re.compile(b"|".join(each)) if words else None
 
 
 @dataclass
@@ -64,11 +54,12 @@ class Rewrite:
         spared: Collection[PurePosixPath],
         former: dict[str, str],
         named: Collection[str] = (),
+        taken: Collection[str] = (),
     ) -> None:
         self.former = former
         self.commits = 0
         self._read, self._add, self._texts = read, add, texts
-        self._named_in = named_in(named)
+        self.words = Messages(texts, named, former)
         self._trees_of: dict[str, tuple[str, str]] = {}
         self._top = _Folder()
         self._top_goes = bool(gone)
@@ -77,11 +68,9 @@ class Rewrite:
         for path in spared:
             self._folder(path.parent).below[os.fsencode(path.name)] = _SPARED
         self._names: dict[bytes, bytes] = {}
+        self._taken = set(map(os.fsencode, taken))
         self._blobs: dict[str, str] = {}
         self._trees: dict[tuple[int, str], str | None] = {}
-        self._by_beginning: dict[bytes, set[str]] = {}
-        for old in former:
-            self._by_beginning.setdefault(old[:SHORTEST_ID].encode(), set()).add(old)
 
     def _folder(self, path: PurePosixPath) -> _Folder:
         folder = self._top
@@ -97,10 +86,11 @@ class Rewrite:
         """The name of a file, folder or reference without the texts. Two that would be called alike have numbers."""
         if name not in self._names:
             masked = free = self.masked(name)
-            number, taken = 1, set(self._names.values())
-            while masked != name and free in taken:
-                number += 1
-                free = b"%s-%d" % (masked, number)
+            if masked != name:
+                number, taken = 1, self._taken.union(self._names.values())
+                while free in taken:
+                    number += 1
+                    free = b"%s-%d" % (masked, number)
             self._names[name] = free
         return self._names[name]
 
@@ -178,7 +168,8 @@ class Rewrite:
 
     def commit(self, commit: str, *, is_note: bool = False) -> None:
         """Make a commit anew if it, or one below it, has changed. Its parents have been looked at before."""
-        body = self._read(commit)[1]
+        self.words.know(commit)
+        body = self._in_utf8(self._read(commit)[1])
         head = body.partition(b"\n\n")[0].rstrip(b"\n")
         message = body[len(head) :]
         headers = _HEADER.findall(head)
@@ -191,16 +182,28 @@ class Rewrite:
             elif word == b"parent":
                 rest = self.former.get(rest.decode(), rest.decode()).encode()
             else:
-                rest = self.masked(rest)
+                rest = self.words.header(rest)
             made.append(word + b" " + rest)
-        told = self.message(message)
+        told = self.words.message(message)
         if not is_note and self._is_emptied(commit, headers):
             told = b"\n\n" + MASK + b"\n"
         if made == headers and told == message:
             return
         self.commits += 1
         kept = [header for header in made if not header.startswith(_SIGNATURES)]
-        self._remember(commit, self._add("commit", b"\n".join(kept) + told))
+        self.words.remember(commit, self._add("commit", b"\n".join(kept) + told))
+
+    def _in_utf8(self, body: bytes) -> bytes:
+        """A commit whose message has an encoding of its own in ours, if it holds a text in that. Names of people may be
+        in UTF-8 there all the same."""
+        head, between, message = body.partition(b"\n\n")
+        if self._texts is None or not (said := _ENCODING.search(head)):
+            return body
+        try:
+            told = message.decode(said[1].decode("ascii")).encode()
+        except (LookupError, UnicodeError):
+            return body
+        return head.replace(said[0], b"", 1) + between + told if self._texts.holds(told) else body
 
     def _is_emptied(self, commit: str, headers: Collection[bytes]) -> bool:
         """Whether all that a commit changed is gone: then its message tells of nothing else."""
@@ -243,28 +246,9 @@ class Rewrite:
         rest = body[47:]
         told = b"object " + self.tag(named).encode() + self._tag_rest(rest)
         if told != body:
-            self._remember(tag, self._add("tag", _SIGNED.sub(b"", told)))
+            self.words.remember(tag, self._add("tag", _SIGNED.sub(b"", told)))
         return self.former.get(tag, tag)
 
     def _tag_rest(self, rest: bytes) -> bytes:
         head, between, message = rest.partition(b"\n\n")
-        return self.told(head) + between + self.message(message)
-
-    def _remember(self, old: str, new: str) -> None:
-        self.former[old] = new
-        self._by_beginning.setdefault(old[:SHORTEST_ID].encode(), set()).add(old)
-
-    def told(self, text: bytes) -> bytes:
-        """A message, or a line of a log, without the texts; former commits that it names are called as they are now."""
-        return _ID.sub(lambda found: self._named(found[0]), self.masked(text))
-
-    def message(self, text: bytes) -> bytes:
-        """`told` of a message; the mark alone where it has one of the named words."""
-        if self._named_in is None or not self._named_in.search(text):
-            return self.told(text)
-        begin = len(text) - len(text.lstrip(b"\n"))
-        return text[:begin] + MASK + text[len(text.rstrip(b"\n")) :]
-
-    def _named(self, said: bytes) -> bytes:
-        olds = [old for old in self._by_beginning.get(said[:SHORTEST_ID], ()) if old.startswith(said.decode())]
-        return last_of(self.former, olds[0])[: len(said)].encode() if len(olds) == 1 else said
+        return self.words.with_ids(self.words.header(head)) + between + self.words.message(message)

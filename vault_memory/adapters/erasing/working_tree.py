@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Collection, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
@@ -13,9 +13,12 @@ from vault_memory.adapters import files, git
 from vault_memory.adapters.erasing.references import TIMEOUT_S
 from vault_memory.adapters.erasing.rewrite import Rewrite
 from vault_memory.adapters.git import SUBMODULE_MODE, Repository
+from vault_memory.adapters.scan import walk
+from vault_memory.core import layout
 from vault_memory.errors import HistoryError
 
 LOCK, INDEX = "vault-memory/erasing.lock", "vault-memory/erasing.index"
+_DRAFT = ".link.vault-memory.tmp"
 
 
 @dataclass(frozen=True)
@@ -71,6 +74,71 @@ def mask_files(top: Path, entries: Collection[Entry], rewrite: Rewrite) -> Itera
         yield path
 
 
+def named_on_disk(top: Path, rewrite: Rewrite) -> list[PurePosixPath]:
+    """What is on the disk, ignored or not, whose name or, of a symbolic link, whose target says the texts."""
+    return [path for path in _on_disk(top) if _says(top, path, rewrite)]
+
+
+def rename_on_disk(top: Path, rewrite: Rewrite) -> Iterator[PurePosixPath]:
+    """Give another name to what is still called by the texts, after `mask_files`: folders, links, files that git
+    ignores. Each goes into its place by itself, what is in a folder first, so a kill leaves nothing half done."""
+    for path in reversed(_on_disk(top)):
+        place, now, is_said = top / path, rewrite.path(path), _says(top, path, rewrite)
+        if now is None or (now == path and not is_said):
+            if is_said:
+                place.unlink()
+                yield path
+            continue
+        (top / now).parent.mkdir(parents=True, exist_ok=True)
+        if place.is_symlink():
+            target = rewrite.content(path, os.fsencode(os.readlink(place)))
+            draft = place.with_name(_DRAFT)
+            draft.unlink(missing_ok=True)  # of a run that was killed
+            os.symlink(target, os.fsencode(draft))
+            os.replace(draft, _free(top / now) if not (top / now).is_symlink() else top / now)
+            if now != path:
+                place.unlink()
+        elif place.is_dir():
+            (top / now).mkdir(exist_ok=True)
+            shutil.copymode(place, top / now)
+            with suppress(OSError):  # somebody writes into it: the second look names it
+                place.rmdir()
+        else:
+            os.rename(place, _free(top / now))
+        files.sync_folder((top / now).parent)
+        if is_said:
+            yield path
+
+
+def _on_disk(top: Path) -> list[PurePosixPath]:
+    """All files, links and folders but git's own and the state, a folder before what is in it."""
+    found = list[PurePosixPath]()
+    for folder, below, names in walk(top):
+        relative = PurePosixPath(Path(folder).relative_to(top))
+        below[:] = [name for name in below if str(relative / name) not in (".git", layout.STATE_DIR)]
+        found += [relative / name for name in (*below, *names) if str(relative / name) != ".git"]
+    return found
+
+
+def _says(top: Path, path: PurePosixPath, rewrite: Rewrite) -> bool:
+    """Whether the last name in a path, or a link's target, says the texts; or it is a link that goes."""
+    if (now := rewrite.path(path)) is None:
+        return (top / path).is_symlink()
+    if (top / path).is_symlink():
+        target = os.fsencode(os.readlink(top / path))
+        return now.name != path.name or rewrite.content(path, target) != target
+    return now.name != path.name
+
+
+def _free(place: Path) -> Path:
+    """The path, with a number where something is there already."""
+    number, free = 1, place
+    while os.path.lexists(free):
+        number += 1
+        free = place.with_name(f"{place.name}-{number}")
+    return free
+
+
 @contextmanager
 def index_lock(repository: Repository) -> Iterator[None]:
     """Hold `index.lock`, without which nobody commits or stages: what they add would be swept. One that a kill has
@@ -121,6 +189,8 @@ def write_index(repository: Repository, entries: Collection[Entry]) -> None:
         if names:
             git.run(top, "update-index", "-z", flag, "--stdin", stdin=names, extra=extra)
     git.run(top, "update-index", "--clear-resolve-undo", extra=extra, ok=(0, 129))
+    # What git has noted of untracked files names folders; with `keep` it would not be dropped.
+    git.run(top, "-c", "core.untrackedCache=false", "update-index", "--no-untracked-cache", extra=extra)
     if changed:  # its list of folders still names those that are gone
         git.run(top, "write-tree", "--missing-ok", extra=extra, ok=(0, 128), timeout_s=TIMEOUT_S)
     git.run(top, "update-index", "-q", "--refresh", extra=extra, ok=(0, 1), timeout_s=TIMEOUT_S)
@@ -133,6 +203,11 @@ def write_index(repository: Repository, entries: Collection[Entry]) -> None:
 def in_working_tree(top: Path) -> list[PurePosixPath]:
     listed = git.run(top, "ls-files", "--cached", "--others", "--exclude-standard", "-z")
     return [*dict.fromkeys(PurePosixPath(os.fsdecode(name)) for name in listed.split(b"\0") if name)]
+
+
+def files_of(repository: Repository) -> list[PurePosixPath]:
+    """All files in the working tree: from the repository's top."""
+    return [*in_working_tree(repository.top), *ignored_files(repository)]
 
 
 def ignored_files(repository: Repository) -> list[PurePosixPath]:

@@ -9,20 +9,23 @@ from vault_memory.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from vault_memory.core.assistants.clients import ASSISTANTS, Assistant, Command, Place, command_in, program_beside
-    from vault_memory.core.assistants.rules import RULES_LOCALES, rules_text, skill_text, with_rules, without_rules
+    from vault_memory.core.assistants.ours import WHOLE_FILE, Ours
+    from vault_memory.core.assistants.rules import RULES_LOCALES, SECTION, rules_text, skill_text, with_rules
 
 __all__ = [
     "ASSISTANTS",
     "Assistant",
     "Command",
+    "Ours",
     "Place",
     "RULES_LOCALES",
+    "SECTION",
+    "WHOLE_FILE",
     "command_in",
     "program_beside",
     "rules_text",
     "skill_text",
     "with_rules",
-    "without_rules",
 ]
 
 __getattr__ = lazy_exports(
@@ -31,13 +34,15 @@ __getattr__ = lazy_exports(
         "ASSISTANTS": "clients",
         "Assistant": "clients",
         "Command": "clients",
+        "Ours": "ours",
         "Place": "clients",
         "RULES_LOCALES": "rules",
+        "SECTION": "rules",
+        "WHOLE_FILE": "ours",
         "command_in": "clients",
         "program_beside": "clients",
         "rules_text": "rules",
         "skill_text": "rules",
         "with_rules": "rules",
-        "without_rules": "rules",
     },
 )

@@ -1,16 +1,21 @@
-"""The text of a JSON file with one member or item more, changed, or less. Every other byte stays as it is: the file is
-a person's, and other programs write it, too."""
+"""The text of a JSON file with one value more, changed, or less. Every other byte stays as it is: the file is a
+person's, and other programs write it, too.
+
+A path leads to a value by names in objects and by numbers in lists.
+"""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from vault_memory.core.reading import json_value
 from vault_memory.errors import UsageError
+
+Path = Sequence[str | int]
 
 _SPACE = re.compile(r"[ \t\r\n]*")
 _INDENT = re.compile(r"\n([ \t]+)\S")
@@ -19,10 +24,10 @@ _decoder = json.JSONDecoder()
 
 
 @dataclass(frozen=True)
-class _Member:
-    """A member of an object: where its key begins, and where its value does and ends."""
+class _Part:
+    """A member of an object or an item of a list: where it begins, and where its value does and ends."""
 
-    key: str
+    key: str | int
     at: int
     value_at: int
     end: int
@@ -45,131 +50,119 @@ def read(text: str) -> dict[str, Any]:
     return found
 
 
-def with_member(text: str, path: Sequence[str], value: Any) -> str:
-    """The text with `value` at the keys of `path`; objects on the way are made. Raises `UsageError` as `read`, and
-    where something else than an object is on the way."""
+def with_value(text: str, path: Path, value: Any) -> str:
+    """The text with `value` at `path`; what is missing on the way is made, and the number of items adds one. Raises
+    `UsageError` as `read`, and where something else than an object or list is on the way."""
     read(text)
     if not text.strip():
         text = "{}\n"
     indent = _indent(text)
-    at, depth = _SPACE.match(text).end(), 0  # type: ignore[union-attr]
+    at, depth = _skip(text, 0), 0
     while True:
-        if text[at] != "{":
-            raise UsageError(f"{'.'.join(path[:depth])} is no object there")
-        members, close = _members(text, at)
-        found = next((each for each in members if each.key == path[depth]), None)
+        kind, brace = ("object", "{") if isinstance(path[depth], str) else ("list", "[")
+        if text[at] != brace:
+            raise UsageError(f"{'.'.join(map(str, path[:depth]))} is no {kind} there")
+        parts, close = _parts(text, at)
+        found = next((each for each in parts if each.key == path[depth]), None)
         if found is None or depth == len(path) - 1:
             break
         at, depth = found.value_at, depth + 1
     if found is not None and json.loads(text[found.value_at : found.end]) == value:
         return text
     for key in reversed(path[depth + 1 :]):
-        value = {key: value}
+        value = {key: value} if isinstance(key, str) else [value]
     shown = json.dumps(value, ensure_ascii=False, indent=indent).replace("\n", "\n" + indent * (depth + 1))
     if found is not None:
         return text[: found.value_at] + shown + text[found.end :]
-    member = f"\n{indent * (depth + 1)}{json.dumps(path[depth], ensure_ascii=False)}: {shown}"
-    if members:
-        return f"{text[: members[-1].end]},{member}{text[members[-1].end :]}"
-    return f"{text[: at + 1]}{member}\n{indent * depth}{text[close:]}"
+    name = f"{json.dumps(path[depth], ensure_ascii=False)}: " if brace == "{" else ""
+    part = f"\n{indent * (depth + 1)}{name}{shown}"
+    if parts:
+        return f"{text[: parts[-1].end]},{part}{text[parts[-1].end :]}"
+    return f"{text[: at + 1]}{part}\n{indent * depth}{text[close:]}"
 
 
-def without_member(text: str, path: Sequence[str]) -> str:
-    """The text without the member at `path`, and without objects on the way that are empty then. Raises `UsageError` as
-    `read`."""
-    here = read(text)
-    for key in path:
-        if not isinstance(here, dict) or key not in here:
-            return text
-        here = here[key]
-    at = _SPACE.match(text).end()  # type: ignore[union-attr]
-    for depth, key in enumerate(path):
-        members, close = _members(text, at)
-        number = next(number for number, each in enumerate(members) if each.key == key)
-        if depth == len(path) - 1:
-            break
-        at = members[number].value_at
-    if len(members) == 1:
-        if len(path) > 1:
-            return without_member(text, path[:-1])
-        return text[: at + 1] + text[close:]
-    if number:
-        return text[: members[number - 1].end] + text[members[number].end :]
-    return text[: members[0].at] + text[members[1].at :]
-
-
-def with_item(text: str, path: Sequence[str], value: Any) -> str:
-    """The text with `value` as the last item of the list at `path`, which is made. Raises `UsageError` as
-    `with_member`, and where something else than a list is there."""
-    at = _place(text, path)
-    if at is None:
-        return with_member(text, path, [value])
-    items = _items(text, at, path)
-    if not items:
-        return with_member(text, path, [value])
-    indent = _indent(text)
-    inner = "\n" + indent * (len(path) + 1)
-    shown = json.dumps(value, ensure_ascii=False, indent=indent).replace("\n", inner)
-    return f"{text[: items[-1][1]]},{inner}{shown}{text[items[-1][1] :]}"
-
-
-def without_items(text: str, path: Sequence[str], is_meant: Callable[[Any], bool]) -> str:
-    """The text without the items of the list at `path` that are meant, and without the list if all are. Raises
-    `UsageError` as `with_item`."""
-    while (at := _place(text, path)) is not None:
-        items = _items(text, at, path)
-        number = next((n for n, (begin, end) in enumerate(items) if is_meant(json.loads(text[begin:end]))), None)
-        if number is None:
-            break
-        if len(items) == 1:
-            return without_member(text, path)
-        begin, end = (items[number - 1][1], items[number][1]) if number else (items[0][0], items[1][0])
-        text = text[:begin] + text[end:]
+def with_fields(text: str, path: Path, fields: Mapping[str, Any]) -> str:
+    """The text with these members in the object at `path`, whose others stay. Raises as `with_value`."""
+    for key, value in fields.items():
+        text = with_value(text, (*path, key), value)
     return text
 
 
-def _place(text: str, path: Sequence[str]) -> int | None:
-    """Where the value at `path` begins; None if nothing is there."""
-    here: Any = read(text)
+def restored(text: str, path: Path, was: str) -> str:
+    """The text with what another text has at `path`: its value as it is written there, or nothing. Raises `UsageError`
+    as `read`."""
+    read(was)
+    if (place := _place(was, path)) is None:
+        return without(text, path, was)
+    old = was[place.value_at : place.end]
+    made = with_value(text, path, json.loads(old))
+    place = _place(made, path)
+    return made if place is None else made[: place.value_at] + old + made[place.end :]
+
+
+def without(text: str, path: Path, was: str = "") -> str:
+    """The text without the value at `path`, and without what is empty by that and was not there in `was`. Raises
+    `UsageError` as `read`."""
+    read(text)
+    if _place(text, path) is None:
+        return text
+    above = _place(text, path[:-1])
+    at = above.value_at if above else _skip(text, 0)
+    parts, close = _parts(text, at)
+    number = next(number for number, each in enumerate(parts) if each.key == path[-1])
+    if len(parts) == 1:
+        if path[:-1] and _place(was, path[:-1]) is None:
+            return without(text, path[:-1], was)
+        return text[: at + 1] + text[close:]
+    if number:
+        return text[: parts[number - 1].end] + text[parts[number].end :]
+    return text[: parts[0].at] + text[parts[1].at :]
+
+
+def settled(text: str, was: str) -> str:
+    """The text, or `was` if it says the same: then only blanks and forms of numbers have changed."""
+    return was if json.dumps(read(text)) == json.dumps(read(was)) else text
+
+
+def says_more(text: str, path: Path, fields: Mapping[str, Any]) -> bool:
+    """Whether the object at `path` says more than these members, or something else."""
+    place = _place(text, path)
+    found = json.loads(text[place.value_at : place.end]) if place else {}
+    return {key: value for key, value in found.items() if value or key in fields} != dict(fields)
+
+
+def _place(text: str, path: Path) -> _Part | None:
+    """What is at `path`; None if nothing is."""
+    found = None
     if not text.strip():
         return None
     at = _skip(text, 0)
     for key in path:
-        if not isinstance(here, dict) or key not in here:
+        parts, _ = _parts(text, at) if text[at] in "{[" else ([], at)
+        found = next((each for each in parts if each.key == key), None)
+        if found is None:
             return None
-        here = here[key]
-        at = next(each.value_at for each in _members(text, at)[0] if each.key == key)
-    return at
+        at = found.value_at
+    return found
 
 
-def _items(text: str, at: int, path: Sequence[str]) -> list[tuple[int, int]]:
-    """Where each item of the list that begins at `at` begins and ends."""
-    if text[at] != "[":
-        raise UsageError(f"{'.'.join(path)} is no list there")
-    items: list[tuple[int, int]] = []
+def _parts(text: str, at: int) -> tuple[list[_Part], int]:
+    """What is in the object or list that begins at `at`, and where its closing brace is. The text is valid JSON."""
+    parts: list[_Part] = []
+    is_object = text[at] == "{"
     here = _skip(text, at + 1)
-    while text[here] != "]":
-        _, end = _decoder.raw_decode(text, here)
-        items.append((here, end))
-        here = _skip(text, end)
-        if text[here] == ",":
-            here = _skip(text, here + 1)
-    return items
-
-
-def _members(text: str, at: int) -> tuple[list[_Member], int]:
-    """The members of the object that begins at `at`, and where its closing brace is. The text is valid JSON."""
-    members: list[_Member] = []
-    here = _skip(text, at + 1)
-    while text[here] != "}":
-        key, after = _decoder.raw_decode(text, here)
-        value_at = _skip(text, _skip(text, after) + 1)
+    while text[here] not in "}]":
+        key: str | int = len(parts)
+        value_at = here
+        if is_object:
+            key, after = _decoder.raw_decode(text, here)
+            value_at = _skip(text, _skip(text, after) + 1)
         _, end = _decoder.raw_decode(text, value_at)
-        members.append(_Member(key, here, value_at, end))
+        parts.append(_Part(key, here, value_at, end))
         here = _skip(text, end)
         if text[here] == ",":
             here = _skip(text, here + 1)
-    return members, here
+    return parts, here
 
 
 def _skip(text: str, at: int) -> int:

@@ -6,12 +6,14 @@ import re
 from importlib import resources
 
 from vault_memory.core.assistants.clients import NAME
+from vault_memory.core.assistants.ours import Ours, checksum, signed
 from vault_memory.core.profile import LOCALES
 from vault_memory.errors import UsageError
 
 RULES_LOCALES = LOCALES
-_BEGIN, _END = "<!-- vault-memory: begin -->", "<!-- vault-memory: end -->"
-_SECTION = re.compile(rf"\n*{_BEGIN}\n.*?\n{_END}\n?", re.DOTALL)
+_SECTION = re.compile(
+    r"<!-- vault-memory: begin(?: ([0-9a-f]{16}))? -->\r?\n(.*?)<!-- vault-memory: end -->(?:\r?\n|\Z)", re.DOTALL
+)
 _DESCRIPTIONS = {
     "zh-TW": "使用者的長期記憶：何時回想、何時記住。答案可能取決於使用者以前說過的話、偏好或決定，"
     "或他要你記住、忘記某事時使用。",
@@ -32,20 +34,31 @@ def rules_text(locale: str) -> str:
 def skill_text(locale: str) -> str:
     """The rules as a SKILL.md."""
     body = rules_text(locale)
-    return f"---\nname: {NAME}\ndescription: {_DESCRIPTIONS[locale]}\n---\n\n{body.removeprefix('#')}"
+    text = f"---\nname: {NAME}\ndescription: {_DESCRIPTIONS[locale]}\n---\n\n{body.removeprefix('#')}"
+    return signed(text, "<!-- {} -->")
 
 
 def with_rules(text: str, locale: str) -> str:
-    """A file of rules with ours as a section at its end, in place of an older one."""
-    kept = without_rules(text).rstrip("\n")
-    return f"{kept}\n\n{_section(locale)}" if kept else _section(locale)
+    """A file of rules with ours as a section at its end, or where an older one is."""
+    body = rules_text(locale)
+    section = f"<!-- vault-memory: begin {checksum(body)} -->\n{body}<!-- vault-memory: end -->\n"
+    if found := _SECTION.search(text):
+        return text[: found.start()] + section + text[found.end() :]
+    return text + ("" if not text else "\n" if text.endswith("\n") else "\n\n") + section
 
 
-def without_rules(text: str) -> str:
-    """The file without that section."""
-    made = _SECTION.sub("\n", text)
-    return made if made.strip() else ""
+def without_rules(text: str, was: str = "") -> str:
+    """The file without that section; `was`, the file before it came, if they differ in blanks at the end only."""
+    made = text
+    while found := _SECTION.search(made):
+        before = made[: found.start()]
+        made = (before[:-1] if before.endswith("\n\n") else before) + made[found.end() :]
+    return was if made.rstrip() == was.rstrip() else made
 
 
-def _section(locale: str) -> str:
-    return f"{_BEGIN}\n{rules_text(locale)}{_END}\n"
+def _is_edited(text: str) -> bool:
+    return any(found[1] != checksum(found[2]) for found in _SECTION.finditer(text))
+
+
+SECTION = Ours(lambda text: bool(_SECTION.search(text)), without_rules, _is_edited)
+"""Of a file of rules that is a person's."""

@@ -1,16 +1,30 @@
-"""The text of a TOML file with one table more or less. Every other line stays as it is, comments too."""
+"""The text of a TOML file with one table more, changed, or less. Every other byte stays as it is, comments too."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from vault_memory.core.reading import toml_table
+from vault_memory.core.reading import TOML_TEXT, toml_table
 from vault_memory.errors import UsageError
 
-_HEADER = re.compile(r"^[ \t]*\[", re.MULTILINE)
+Path = Sequence[str | int]
+
+_TOKEN = re.compile(rf"(?P<text>{TOML_TEXT.pattern})|(?P<open>[\[{{])|(?P<close>[\]}}])|(?P<end>\n|\Z)", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class _Statement:
+    """A header (its `key` is None) or a key with its value: where it begins and ends, its line break too, and the table
+    that it is in or begins."""
+
+    at: int
+    end: int
+    table: tuple[str, ...]
+    key: str | None
 
 
 def read(text: str) -> dict[str, Any]:
@@ -21,47 +35,144 @@ def read(text: str) -> dict[str, Any]:
         raise UsageError(f"it is no TOML that can be read ({str(error)[:100]})") from error
 
 
-def with_table(text: str, path: Sequence[str], values: Mapping[str, Any]) -> str:
-    """The text with this table at its end, in place of one of that name. Raises `UsageError` as `read`, and where the
-    file has it in a form of its own."""
-    kept = without_table(text, path)
-    lines = [
-        f"[{'.'.join(path)}]",
-        *(f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in values.items()),
-    ]
-    gap = "" if not kept else "\n" if kept.endswith("\n") else "\n\n"
-    made = kept + gap + "\n".join(lines) + "\n"
-    try:
-        found: Any = read(made)
-        for key in path:
-            found = found[key]
-    except (UsageError, KeyError, TypeError):
-        found = None
-    if found != dict(values):
-        raise UsageError(f"{path[0]} is written there in a form to which no table can be added")
-    return made
+def with_value(text: str, path: Path, value: Mapping[str, Any]) -> str:
+    """The text with this table in place of the one of that name and those below it, or at its end. Raises `UsageError`
+    as `read`, and where the file has it in another form than lines below `[its.name]`."""
+    blocks = _blocks(text, path)
+    if blocks:
+        made = _cut(text, blocks[1:])
+        made = made[: blocks[0][0]] + _table(path, value) + made[blocks[0][1] :]
+    else:
+        gap = "" if not text else "\n" if text.endswith("\n") else "\n\n"
+        made = text + gap + _table(path, value)
+    return _checked(text, made, path, value)
 
 
-def without_table(text: str, path: Sequence[str]) -> str:
-    """The text without the table of that name, and those below it. Raises `UsageError` as `read`, and where the table
-    has another form than lines below `[its.name]`."""
-    if not _has(read(text), path):
-        return text
-    name = r"\.".join(rf"\s*[\"']?{re.escape(each)}[\"']?\s*" for each in path)
+def with_fields(text: str, path: Path, fields: Mapping[str, Any]) -> str:
+    """The text with these keys in the table at `path`; all else in it stays. Raises as `with_value`."""
+    table = _at(read(text), path)
+    if not isinstance(table, Mapping):
+        return with_value(text, path, fields)
     made = text
-    while found := re.search(rf"^[ \t]*\[{name}(?:\.[^\]\n]*)?\][^\n]*\n?", made, re.MULTILINE):
-        after = _HEADER.search(made, found.end())
-        before = made[: found.start()]
-        before = before[:-1] if before.endswith("\n\n") else before
-        made = before + (made[after.start() :] if after else "")
-    if _has(read(made), path):
-        raise UsageError(f"{'.'.join(path)} is written there in a form from which it cannot be taken")
+    statements = [each for each in _statements(text) if each.table == tuple(path)]
+    for each in reversed(statements):
+        if each.key is not None and each.key in fields and table[each.key] != fields[each.key]:
+            made = made[: each.at] + _line(each.key, fields[each.key]) + made[each.end :]
+    missing = "".join(_line(key, value) for key, value in fields.items() if key not in table)
+    if missing and statements:
+        made = made[: statements[0].end] + missing + made[statements[0].end :]
+    return _checked(text, made, path, {**table, **fields})
+
+
+def restored(text: str, path: Path, was: str) -> str:
+    """The text with the table of that name, and those below it, as another text has them, or without. Raises
+    `UsageError` as `with_value`."""
+    blocks = _blocks(text, path)
+    old = "".join(was[begin:end] for begin, end in _blocks(was, path))
+    if not old:
+        made = _cut(text, blocks)
+    elif blocks:
+        made = _cut(text, blocks[1:])
+        after = made[blocks[0][1] :]
+        made = made[: blocks[0][0]] + old + ("" if old.endswith("\n") or not after else "\n") + after
+    else:
+        made = text + ("" if not text or text.endswith("\n") else "\n") + old
+    return _checked(text, made, path, _at(read(was), path))
+
+
+def settled(text: str, was: str) -> str:
+    """The text, or `was` if they differ in blanks at the end only."""
+    return was if text.rstrip() == was.rstrip() else text
+
+
+def says_more(text: str, path: Path, fields: Mapping[str, Any]) -> bool:
+    """Whether the table of that name holds more than these values, or others, or comments."""
+    return "".join(text[begin:end] for begin, end in _blocks(text, path)) != _table(path, fields)
+
+
+def _table(path: Path, values: Mapping[str, Any]) -> str:
+    return f"[{'.'.join(map(str, path))}]\n" + "".join(_line(key, value) for key, value in values.items())
+
+
+def _line(key: str, value: Any) -> str:
+    return f"{key} = {json.dumps(value, ensure_ascii=False)}\n"
+
+
+def _checked(text: str, made: str, path: Path, value: Any) -> str:
+    """The text that was made, if it says at `path` what it shall, and all else as before."""
+    try:
+        found = read(made)
+    except UsageError:
+        found = {}
+    if _at(found, path) != value or _rest(found, path) != _rest(read(text), path):
+        raise UsageError(f"{'.'.join(map(str, path))} is written there in a form that cannot be changed")
     return made
 
 
-def _has(values: Any, path: Sequence[str]) -> bool:
+def _at(values: Any, path: Path) -> Any:
     for key in path:
         if not isinstance(values, Mapping) or key not in values:
-            return False
+            return None
         values = values[key]
-    return True
+    return values
+
+
+def _rest(values: Mapping[str, Any], path: Path) -> dict[str, Any]:
+    """The values without those at `path`, and without tables that are empty then."""
+    key, *below = path
+    rest = {name: value for name, value in values.items() if name != key}
+    if below and key in values:
+        inner = values[str(key)]
+        inner = _rest(inner, below) if isinstance(inner, Mapping) else inner
+        return rest | ({str(key): inner} if inner != {} else {})
+    return rest
+
+
+def _cut(text: str, blocks: Sequence[tuple[int, int]]) -> str:
+    """The text without these blocks, each with one blank line before it."""
+    for begin, end in reversed(blocks):
+        before = text[:begin]
+        text = (before[:-1] if before.endswith("\n\n") else before) + text[end:]
+    return text
+
+
+def _blocks(text: str, path: Path) -> list[tuple[int, int]]:
+    """Where the table of that name, and those below it, begin and end: with the last of their values. What stands
+    below that until the next table belongs to no table: it is a person's."""
+    blocks: list[tuple[int, int]] = []
+    is_inside = False
+    for each in _statements(text):
+        if each.table[: len(path)] != tuple(path):
+            is_inside = False
+        elif is_inside:
+            blocks[-1] = (blocks[-1][0], each.end)
+        elif each.key is None:
+            blocks.append((each.at, each.end))
+            is_inside = True
+    return blocks
+
+
+def _statements(text: str) -> Iterator[_Statement]:
+    """The statements of a text. Raises `UsageError` as `read`."""
+    read(text)
+    begin, depth = 0, 0
+    table: tuple[str, ...] = ()
+    for token in _TOKEN.finditer(text):
+        depth += bool(token["open"]) - bool(token["close"])
+        if depth or token["end"] is None:
+            continue
+        line = text[begin : token.end()].strip()
+        if line and not line.startswith("#"):
+            key, inner = next(iter(toml_table(line).items()))
+            is_header = line.startswith("[")
+            if is_header:
+                table = (key, *_names(inner))
+            yield _Statement(begin, token.end(), table, None if is_header else key)
+        begin = token.end()
+
+
+def _names(value: Any) -> Iterator[str]:
+    """The names in a header, below the first one: `[a.b]` and `[[a.b]]` are read as values in one another."""
+    while value and isinstance(value, Mapping):
+        key, value = next(iter(value.items()))
+        yield key

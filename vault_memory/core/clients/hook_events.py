@@ -8,6 +8,7 @@ says the same.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -25,6 +26,8 @@ _HEADERS = {
 """Client → the header by which its requests name the session, and others by which it is known there."""
 HOOK_CLIENTS = tuple(_HEADERS)
 MAX_SESSION_CHARS = 200
+_COMMAND = re.compile(r"\s*(?:/[\w:-]+(?!\S)|!)")
+"""A path (`/etc/hosts is empty`) is none."""
 
 
 @dataclass(frozen=True)
@@ -37,6 +40,11 @@ class HookEvent:
     session: str
     text: str = ""
     is_of_agent: bool = False
+
+    @property
+    def is_command(self) -> bool:
+        """Whether the person has typed a command of the client (`/model opus`, `!ls`): it may never reach the model."""
+        return self.name == PROMPT and _COMMAND.match(self.text) is not None
 
     @property
     def headers(self) -> dict[str, str]:
@@ -57,15 +65,18 @@ class HookEvent:
         return json.dumps({"hookSpecificOutput": told}, ensure_ascii=False)
 
 
-def read_hook_event(client: str, fields: Any) -> HookEvent:
-    """The event in parsed JSON. Raises `UsageError` for what is none of this client's."""
+def read_hook_event(client: str, fields: Any) -> HookEvent | None:
+    """The event in parsed JSON; None for one of which nothing is to be remembered (`SubagentStop`). Raises `UsageError`
+    for what is none of this client's."""
     if client not in _HEADERS:
         raise UsageError(f"{client[:60]!r} is no client with hooks; there are {', '.join(HOOK_CLIENTS)}")
     if not isinstance(fields, Mapping):
         raise UsageError("an event of a hook is a JSON object")
     name, session = fields.get("hook_event_name"), fields.get("session_id")
+    if not isinstance(name, str) or not name:
+        raise UsageError("the event has no hook_event_name")
     if name not in HOOK_EVENTS:
-        raise UsageError(f"{str(name)[:60]!r} is no event of a hook that is known; there are {', '.join(HOOK_EVENTS)}")
+        return None
     if not isinstance(session, str) or not session.strip():
         raise UsageError(f"the event {name} names no session_id")
     text = fields.get(_TEXTS.get(name, ""))

@@ -1,5 +1,5 @@
 """A text that is to be erased: the forms in which files, names and messages may hold it, and the mark in its place; and
-the tombstone by which it is known again, which does not say what it was."""
+the tombstone by which it is known again, which does not say what it was. Also the words that a vault itself needs."""
 
 from __future__ import annotations
 
@@ -9,9 +9,20 @@ from vault_memory.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from vault_memory.core.erasing.forms import MASK, MIN_BYTES, Erasure
+    from vault_memory.core.erasing.needed import words_of_every_vault, words_of_file, words_of_git, words_of_name
     from vault_memory.core.erasing.tombstones import KEY_BYTES, Tombstones
 
-__all__ = ["KEY_BYTES", "MASK", "MIN_BYTES", "Erasure", "Tombstones"]
+__all__ = [
+    "Erasure",
+    "KEY_BYTES",
+    "MASK",
+    "MIN_BYTES",
+    "Tombstones",
+    "words_of_every_vault",
+    "words_of_file",
+    "words_of_git",
+    "words_of_name",
+]
 
 __getattr__ = lazy_exports(
     __name__,
@@ -21,5 +32,9 @@ __getattr__ = lazy_exports(
         "MASK": "forms",
         "MIN_BYTES": "forms",
         "Tombstones": "tombstones",
+        "words_of_every_vault": "needed",
+        "words_of_file": "needed",
+        "words_of_git": "needed",
+        "words_of_name": "needed",
     },
 )

@@ -1,12 +1,15 @@
-"""The forms in which files, names and messages may hold a text, and the mark in its place."""
+"""Texts to erase, the forms in which files, names and messages may hold them, and the mark in their place."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
-from vault_memory.core.text import in_both_scripts, one_line, simplify, tokens
+from vault_memory.core.erasing.cuts import Cut, CutSlug, CutTitle
+from vault_memory.core.erasing.spelling import ENOUGH_BYTES, Spelled, letters, unescaped
+from vault_memory.core.privacy import redact
+from vault_memory.core.text import one_line, tokens
 from vault_memory.errors import UsageError
 
 MASK = b"(erased)"
@@ -14,27 +17,16 @@ MASK = b"(erased)"
 MIN_BYTES = 4
 """Of letters and digits in a text, in UTF-8: two Chinese characters or four Latin letters. A shorter one would take
 half of all words with it."""
-_GAP = rb"(?:[\s>_-]|\xe3\x80\x80|\xc2\xa0|\\+[nrt]|\\+u00(?:20|0[9ad]))"
-_WITHIN = rb"(?:(?:\r?\n|\\r|\\n)(?:[ \t>]|\\t)*)*"
-"""A line that was broken inside a word of a script that has no blanks between words."""
-_TO_FULL_WIDTH = 0xFEE0
-_CUT = rb"\xe2\x80\xa6|\\+u2026"
-"""What a quotation ends with that was cut."""
-_MIN_CUT_BYTES = 12
-"""Of the beginning of a text that a quotation must have."""
-_MAX_ESCAPED = 12
-"""Bytes that a character may take in its longest form."""
-_ESCAPED = re.compile(r"\\+u([0-9a-fA-F]{4})|\\+[nrt]")
-_HEX_LETTER = re.compile(rb"[a-f]")
-_IN_HTML = {"&": b"&amp;", "<": b"&lt;", ">": b"&gt;", '"': b"&quot;", "'": b"&#39;"}
+_AROUND_BYTES = 40
+_MAX_PLACES = 1_000
+_MARK = re.compile(r"\[redacted: [a-z-]+\]")
 
 
 class Erasure:
-    """Texts to erase. Letters match in both cases; a blank matches any run of blanks, line breaks, marks of a quote,
-    `-` and `_`, by which names of files are made; and each character its full-width form, those of the other Chinese
-    script, and its escaped ones of JSON and HTML. A quotation that was cut (`…`) matches if it has the first half.
+    """Texts to erase, in all spellings of `Spelled`; as the program stores them when it takes a secret out of them; and
+    their cut quotations, titles and names.
 
-    Not matched are words in another order, another spelling, the words of another region (软件, 軟體), and what is
+    Not matched are words in another order, another spelling, the words of another region (軟件, 軟體), and what is
     encoded as a whole (Base64, UTF-16, packed).
     Raises `UsageError` for no text, for one with fewer than `MIN_BYTES` bytes of letters and digits, and for one that
     `MASK` holds.
@@ -51,9 +43,10 @@ class Erasure:
         if not self.texts:
             raise UsageError("no text is named: nothing is erased")
         self._found: set[bytes] = set()
-        longest_first = sorted(self.texts, key=len, reverse=True)
-        self._patterns = [re.compile(_pattern(text)) for text in longest_first]
-        self._cuts = [_Cut(text) for text in longest_first]
+        self._places: dict[str, None] = {}
+        longest_first = sorted({*self.texts, *filter(None, map(_redacted, self.texts))}, key=lambda each: -len(each))
+        kinds = (Spelled, Cut, CutSlug, CutTitle)
+        self._finders = [kind(text) for kind in kinds for text in longest_first]
         if self.holds(MASK + MASK):
             raise UsageError(
                 f"what is erased becomes {MASK.decode()}: a text that stands in this mark cannot be erased"
@@ -61,30 +54,38 @@ class Erasure:
 
     def holds(self, data: bytes) -> bool:
         """Whether bytes hold one of the texts."""
-        for pattern in self._patterns:
-            if found := pattern.search(data):
-                self._found.add(found[0])
-                return True
-        return any(cut.masked(data) is not data for cut in self._cuts)
+        return any(True for finder in self._finders for _ in finder.spans(data))
 
     def masked(self, data: bytes) -> bytes:
         """The bytes with `MASK` for each text; each line break in a text stays, so that the lines keep their numbers.
         What is masked holds none of the texts any more."""
-        while self.holds(data):  # what stands on both sides of a mark may be a text
-            for pattern in self._patterns:
-                data = pattern.sub(self._mask, data)
-            for cut in self._cuts:
-                data = cut.masked(data)
-        return data
+        while True:  # what stands on both sides of a mark may be a text
+            before = data
+            for finder in self._finders:
+                data = self._without(data, finder.spans(data))
+            if data == before:
+                return data
 
-    def _mask(self, found: re.Match[bytes]) -> bytes:
-        self._found.add(found[0])
-        return MASK + b"\n" * found[0].count(b"\n")
+    def _without(self, data: bytes, spans: Iterator[tuple[int, int]]) -> bytes:
+        pieces, at = [], 0
+        for start, end in spans:
+            self._found.add(data[start:end])
+            if len(self._places) < _MAX_PLACES:
+                self._places[_around(data, start, end)] = None
+            pieces += [data[at:start], MASK, b"\n" * data.count(b"\n", start, end)]
+            at = end
+        return b"".join([*pieces, data[at:]]) if pieces else data
 
     @property
     def found(self) -> tuple[str, ...]:
-        """The whole texts that it has found until now, as they were written; of JSON what that means."""
-        return tuple(sorted({one_line(_unescaped(each.decode("utf-8", "replace"))) for each in self._found}))
+        """What it has masked until now, as it was written; of JSON what that means."""
+        return tuple(sorted({one_line(unescaped(each.decode("utf-8", "replace"))) for each in self._found}))
+
+    @property
+    def places(self) -> tuple[str, ...]:
+        """What it has masked, with the words around it, in the order in which that was found; of very many the
+        first."""
+        return tuple(self._places)
 
     @property
     def other_words(self) -> tuple[str, ...]:
@@ -92,77 +93,17 @@ class Erasure:
         return tuple(dict.fromkeys(word for text in self.texts for word in tokens.regional_variants(tokens.fold(text))))
 
 
-class _Cut:
-    """Quotations of a text that end within it: the first half of it at least, and `…`. Logs hold such ones."""
-
-    def __init__(self, text: str) -> None:
-        half = (len(text) + 1) // 2
-        while half < len(text) and len(text[:half].encode()) < _MIN_CUT_BYTES:
-            half += 1
-        self._rest = _plain(text[half:])
-        rest = rb"([^\n]{0,%d}?)" % (_MAX_ESCAPED * len(text))
-        self._pattern = re.compile(_pattern(text[:half]) + rest + b"(" + _CUT + b")")
-
-    def masked(self, data: bytes) -> bytes:
-        """The bytes with `MASK` for each quotation; the same object where there is none."""
-        if b"\xe2\x80\xa6" not in data and b"u2026" not in data:
-            return data
-        made = self._pattern.sub(self._mask, data)
-        return data if made == data else made
-
-    def _mask(self, found: re.Match[bytes]) -> bytes:
-        rest, end = found[1], found[2]
-        is_of_it = self._rest.startswith(_plain(rest.decode("utf-8", "replace")))
-        return MASK + b"\n" * found[0].count(b"\n") + end if is_of_it else found[0]
+def _redacted(text: str) -> str:
+    """The text as records have it when a secret in it is redacted; "" where none is, or too little is left of it."""
+    kept = redact(text).text
+    return kept if kept != text and len(letters(_MARK.sub("", kept)).encode()) >= ENOUGH_BYTES else ""
 
 
-def _plain(text: str) -> str:
-    """The letters and digits of a text, of JSON what it means."""
-    return "".join(filter(str.isalnum, simplify(unicodedata.normalize("NFKC", _unescaped(text)).casefold())))
-
-
-def _unescaped(text: str) -> str:
-    """A text that may stand in JSON, without its escapes; of a pair of surrogates its character."""
-    said = _ESCAPED.sub(lambda found: chr(int(found[1], 16)) if found[1] else " ", text)
-    return said.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-
-
-def _pattern(text: str) -> bytes:
-    pieces: list[bytes] = []
-    for word in text.split():
-        pieces.append(b"".join(_character(each) + (_WITHIN if ord(each) > 127 else b"") for each in word))
-    return (_GAP + b"+").join(pieces)
-
-
-def _character(character: str) -> bytes:
-    """A pattern for one character of a text, in all its forms. Each begins with a fixed byte: so `re` passes over bytes
-    with which none begins, which is ten times as fast."""
-    forms: set[bytes] = set()
-    widths = {*in_both_scripts(character), unicodedata.normalize("NFKC", character), _wide(character)}
-    for each in {cased for wide in widths for cased in (wide, wide.lower(), wide.upper())}:
-        for spelled in {each, unicodedata.normalize("NFD", each)}:
-            marks = b"".join(b"(?:" + b"|".join(_plain_or_in_json(mark)) + b")" for mark in spelled[1:])
-            forms |= {letter + marks for letter in _plain_or_in_json(spelled[0])}  # JSON may escape the marks alone
-    if character in '"\\/':
-        forms.add(rb"\\\\*" + re.escape(character.encode()))
-    if character in _IN_HTML:
-        forms.add(re.escape(_IN_HTML[character]))
-    ordered: list[bytes] = sorted(sorted(forms), key=len, reverse=True)
-    return b"(?:" + b"|".join(ordered) + b")"
-
-
-def _wide(character: str) -> str:
-    """The full-width form of a sign of ASCII; other characters are as they are."""
-    return chr(ord(character) + _TO_FULL_WIDTH) if "!" <= character <= "~" else character
-
-
-def _plain_or_in_json(character: str) -> tuple[bytes, bytes]:
-    return re.escape(character.encode("utf-8", "surrogatepass")), _in_json(character)
-
-
-def _in_json(character: str) -> bytes:
-    units = character.encode("utf-16-be", "surrogatepass")
-    codes = [units[at : at + 2].hex().encode() for at in range(0, len(units), 2)]
-    return b"".join(
-        rb"\\\\*u" + _HEX_LETTER.sub(lambda found: b"[%s%s]" % (found[0], found[0].upper()), c) for c in codes
-    )
+def _around(data: bytes, start: int, end: int) -> str:
+    """A place of a text with the words on both sides, on one line."""
+    before = data[max(0, start - _AROUND_BYTES) : start].rpartition(b"\n")[2]
+    after = data[end : end + _AROUND_BYTES].partition(b"\n")[0]
+    if end - start > 2 * _AROUND_BYTES:
+        end, after = start + 2 * _AROUND_BYTES, "…".encode()
+    said = (each.decode("utf-8", "ignore") for each in (before, data[start:end], after))
+    return one_line(unescaped("".join(said)))

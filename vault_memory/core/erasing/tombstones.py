@@ -44,8 +44,8 @@ class Tombstones:
         return bool(self.users or self.paths or self.texts)
 
     def with_user(self, user_id: str) -> Tombstones:
-        """With a user."""
-        return replace(self, users=self.users | {self._hash("user", user_id)})
+        """With a user, whose id counts in upper and lower case."""
+        return replace(self, users=self.users | {self._hash("user", user_id.casefold())})
 
     def with_paths(self, paths: Iterable[PurePosixPath]) -> Tombstones:
         """With files, by their paths in the vault."""
@@ -56,14 +56,14 @@ class Tombstones:
         added = {
             (len(said), self._hash("text", scope, said))
             for said in map(_said, texts)
-            for scope in (user_id, layout.SHARED)
+            for scope in (user_id.casefold(), layout.SHARED)
             if said
         }
         return replace(self, texts=self.texts | added)
 
     def has_user(self, user_id: str) -> bool:
         """Whether the user was erased."""
-        return bool(self.users) and self._hash("user", user_id) in self.users
+        return bool(self.users) and self._hash("user", user_id.casefold()) in self.users
 
     def has_path(self, path: PurePosixPath) -> bool:
         """Whether a file of the vault was erased, or is an erased user's."""
@@ -79,9 +79,14 @@ class Tombstones:
         for said in map(_said, texts):
             for size in {size for size, _ in self.texts}:
                 for at in range(len(said) - size + 1):
-                    if (size, self._hash("text", scope, said[at : at + size])) in self.texts:
+                    if (size, self._hash("text", scope.casefold(), said[at : at + size])) in self.texts:
                         return True
         return False
+
+    def are_in_name(self, path: PurePosixPath) -> bool:
+        """Whether such a text stands in the name of this file, or of a folder that it is in."""
+        scope = layout.scope_of(path)
+        return self.are_in(scope, path.relative_to(layout.scope_dir(scope)).parts)
 
     def _hash(self, *words: str) -> str:
         data = "\0".join(words).encode("utf-8", "surrogatepass")

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from vault_memory.core.graph.names import disk_key, file_stem, link, name_key
     from vault_memory.core.graph.note import (
         OBSERVATIONS,
+        PROPERTIES,
         RELATIONS,
         are_two,
         decode,
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
+    "PROPERTIES",
     "FOLDER",
     "OBSERVATIONS",
     "RELATIONS",
@@ -73,6 +75,7 @@ __all__ = [
 __getattr__ = lazy_exports(
     __name__,
     {
+        "PROPERTIES": "note",
         "FOLDER": "entity",
         "OBSERVATIONS": "note",
         "RELATIONS": "note",

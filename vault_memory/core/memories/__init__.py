@@ -19,17 +19,20 @@ if TYPE_CHECKING:
         why_lasting,
     )
     from vault_memory.core.memories.making import (
+        MAX_TITLE_CHARS,
         changed,
         checked_type,
         merged,
         new_id,
         new_memory,
         prefix_of,
+        title_of,
         with_less,
     )
     from vault_memory.core.memories.note import (
         DEFAULT_IMPORTANCE,
         FOLDER,
+        PROPERTIES,
         TYPES,
         Memory,
         decode,
@@ -45,8 +48,10 @@ if TYPE_CHECKING:
     from vault_memory.core.memories.scoring import Score, score
 
 __all__ = [
+    "PROPERTIES",
     "DEFAULT_IMPORTANCE",
     "FOLDER",
+    "MAX_TITLE_CHARS",
     "Memory",
     "SAMPLED",
     "SIMILAR",
@@ -78,6 +83,7 @@ __all__ = [
     "relation",
     "score",
     "sketch",
+    "title_of",
     "why_lasting",
     "with_content",
     "with_less",
@@ -88,8 +94,10 @@ __all__ = [
 __getattr__ = lazy_exports(
     __name__,
     {
+        "PROPERTIES": "note",
         "DEFAULT_IMPORTANCE": "note",
         "FOLDER": "note",
+        "MAX_TITLE_CHARS": "making",
         "Memory": "note",
         "SAMPLED": "overlap",
         "SIMILAR": "overlap",
@@ -118,6 +126,7 @@ __getattr__ = lazy_exports(
         "reinforced": "lasting",
         "score": "scoring",
         "sketch": "overlap",
+        "title_of": "making",
         "why_lasting": "lasting",
         "with_content": "note",
         "with_less": "making",

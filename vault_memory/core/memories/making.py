@@ -94,7 +94,7 @@ def changed(
     if memory_type is not None:
         values["type"] = checked_type(memory_type)
     if title is not None:
-        values["title"] = one_line(without_surrogates(title))[:MAX_TITLE_CHARS].rstrip()
+        values["title"] = title_of(title)
     if tags is not None:
         values["tags"] = tuple(dict.fromkeys(filter(None, map(_tag, tags))))
     if importance is not None:
@@ -110,8 +110,12 @@ def changed(
 def with_less(memory: Memory, content: str) -> Memory:
     """The memory with only a part of its content; a title that was made of that is made anew. Its id and times stay."""
     is_made = memory.content.startswith(memory.title)
-    title = one_line(content)[:MAX_TITLE_CHARS].rstrip() if is_made else memory.title
-    return replace(memory, content=content, title=title)
+    return replace(memory, content=content, title=title_of(content) if is_made else memory.title)
+
+
+def title_of(text: str) -> str:
+    """What a memory is called that is given a title, or whose content begins so: the text on one line, cut."""
+    return str(one_line(without_surrogates(text)))[:MAX_TITLE_CHARS].rstrip()
 
 
 def merged(new: Memory, old: Memory, content: str, memory_id: str, at: datetime) -> Memory:

@@ -14,19 +14,17 @@ from datetime import date, datetime
 from typing import Any
 
 from vault_memory.core.notes import note
-from vault_memory.core.text import normalize, one_line
+from vault_memory.core.text import one_line, slug
 from vault_memory.errors import UsageError
 
 FOLDER = "memories"
 TYPES = ("decision", "pattern", "bugfix", "lesson", "feature", "note", "insight", "preference", "fact")
 DEFAULT_IMPORTANCE = 0.5
-MAX_SLUG_CHARS = 40
 MAX_HEADING_CHARS = 80
 
 _ID = re.compile(r"[A-Za-z][A-Za-z0-9]*_\d+_[A-Za-z0-9]+")
 _MARKS = re.compile(r"^\s*(?:#{1,6} |[-*+>] |\d+\. )*")
 """Of a heading, a list or a quotation, at the beginning of a line."""
-_NO_WORD = re.compile(r"[\W_]+")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,8 +77,8 @@ class Memory:
 
 def file_name(memory: Memory) -> str:
     """The name of the memory's note: its id, and a few words for a person."""
-    slug = _NO_WORD.sub("-", normalize("NFC", memory.title).lower())[:MAX_SLUG_CHARS].strip("-")
-    return f"{memory.id}-{slug}.md" if slug else f"{memory.id}.md"
+    words = slug(memory.title)
+    return f"{memory.id}-{words}.md" if words else f"{memory.id}.md"
 
 
 def source_of(memory: Memory) -> str:

@@ -9,12 +9,23 @@ from vault_memory.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from vault_memory.core.mistakes.making import new_mistake
-    from vault_memory.core.mistakes.note import FOLDER, TEXTS, Mistake, decode, encode, read, source_of, texts_of
+    from vault_memory.core.mistakes.note import (
+        FOLDER,
+        PROPERTIES,
+        TEXTS,
+        Mistake,
+        decode,
+        encode,
+        read,
+        source_of,
+        texts_of,
+    )
     from vault_memory.core.mistakes.patterns import Pattern, Patterns, newness, patterns, type_key
     from vault_memory.core.mistakes.resemblance import MIN_OF_A_TASK, least, likeness
     from vault_memory.core.mistakes.telling import told
 
 __all__ = [
+    "PROPERTIES",
     "FOLDER",
     "MIN_OF_A_TASK",
     "Mistake",
@@ -38,6 +49,7 @@ __all__ = [
 __getattr__ = lazy_exports(
     __name__,
     {
+        "PROPERTIES": "note",
         "FOLDER": "note",
         "MIN_OF_A_TASK": "resemblance",
         "Mistake": "note",

@@ -13,10 +13,9 @@ from datetime import datetime
 from typing import Any
 
 from vault_memory.core.notes import note
-from vault_memory.core.text import normalize, one_line
+from vault_memory.core.text import one_line, slug
 
 FOLDER = "mistakes"
-MAX_SLUG_CHARS = 40
 OTHER = "other"
 """The type of a mistake that names none."""
 
@@ -36,7 +35,6 @@ _HEADING = re.compile(
     re.IGNORECASE | re.ASCII,
 )
 ID = re.compile(r"[A-Za-z][A-Za-z0-9]*_\d+_[A-Za-z0-9]+")
-_NO_WORD = re.compile(r"[\W_]+")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,9 +72,9 @@ class Mistake:
 def source_of(mistake: Mistake) -> str:
     """Where a new mistake's note lies in its user's folder: in that of its month. A commit names all files of a folder
     in which it changes one."""
-    slug = _NO_WORD.sub("-", normalize("NFC", mistake.action.split("\n", 1)[0]).lower())[:MAX_SLUG_CHARS].strip("-")
+    words = slug(mistake.action.split("\n", 1)[0])
     month = f"{mistake.created_at:%Y-%m}/" if mistake.created_at else ""
-    return f"{FOLDER}/{month}{mistake.id}-{slug}.md" if slug else f"{FOLDER}/{month}{mistake.id}.md"
+    return f"{FOLDER}/{month}{mistake.id}-{words}.md" if words else f"{FOLDER}/{month}{mistake.id}.md"
 
 
 def encode(mistake: Mistake) -> str:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
         read_row,
         unreadable_lines,
     )
-    from vault_memory.core.profile.fields import FIELDS, LANGUAGE, LOCALES, NOTE
+    from vault_memory.core.profile.fields import FIELDS, LABELS, LANGUAGE, LOCALES, NOTE
     from vault_memory.core.profile.languages import labels_for, language_name, language_tag
     from vault_memory.core.profile.policy import (
         Change,
@@ -56,6 +56,7 @@ __all__ = [
     "FIELDS",
     "FieldLine",
     "Item",
+    "LABELS",
     "LANGUAGE",
     "LOCALES",
     "MAX_PROFILE_CHARS",
@@ -101,6 +102,7 @@ __getattr__ = lazy_exports(
         "FIELDS": "fields",
         "FieldLine": "profile",
         "Item": "profile",
+        "LABELS": "fields",
         "LANGUAGE": "fields",
         "LOCALES": "fields",
         "MAX_PROFILE_CHARS": "profile",

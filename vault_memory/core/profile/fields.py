@@ -94,6 +94,12 @@ _ROWS: list[Field] = [
 ]
 FIELDS: dict[str, Field] = {row.key: row for row in _ROWS}
 
+LABELS = tuple(
+    dict.fromkeys(
+        label for row in (TITLES, *SECTIONS.values(), *(each.labels for each in FIELDS.values())) for label in row
+    )
+)
+"""Titles and labels in each language."""
 STRONG_MARKS = ("強偏好", "强偏好", "strong")
 """The mark of a strong preference, per locale: `dark（強偏好）`, `dark (strong)`."""
 SEPARATORS = re.compile(r"[、,，;；]")

@@ -11,6 +11,7 @@ from vault_memory.lazy import lazy_exports
 if TYPE_CHECKING:
     from vault_memory.core.text import phrases, synonyms, tokens, typed
     from vault_memory.core.text.fold import (
+        MAX_SLUG_CHARS,
         comparable,
         fold,
         in_both_scripts,
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
         one_line,
         same,
         simplify,
+        slug,
         translated,
     )
     from vault_memory.core.text.phrases import Matcher, lazily, matches, stands_in
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from vault_memory.core.text.wording import is_carried, names_anew, share
 
 __all__ = [
+    "MAX_SLUG_CHARS",
     "Matcher",
     "OTHER",
     "QueryTerms",
@@ -45,6 +48,7 @@ __all__ = [
     "script_of_last",
     "share",
     "simplify",
+    "slug",
     "stands_in",
     "synonyms",
     "tokens",
@@ -55,6 +59,7 @@ __all__ = [
 __getattr__ = lazy_exports(
     __name__,
     {
+        "MAX_SLUG_CHARS": "fold",
         "Matcher": "phrases",
         "OTHER": "script",
         "QueryTerms": "tokens",
@@ -73,6 +78,7 @@ __getattr__ = lazy_exports(
         "script_of_last": "script",
         "share": "wording",
         "simplify": "fold",
+        "slug": "fold",
         "stands_in": "phrases",
         "translated": "fold",
     },

@@ -14,6 +14,7 @@ from typing import Literal
 
 MAX_MARKS = 30
 """Combining marks on one letter, as in Unicode's Stream-Safe Text Format (UAX 15); no language needs ten."""
+MAX_SLUG_CHARS = 40
 _STRETCH_CHARS = 64_000
 
 
@@ -65,6 +66,13 @@ def one_line(text: str) -> str:
     return " ".join("".join(kept).split())
 
 
+def slug(text: str) -> str:
+    """The first letters and digits of a text in lower case, with `-` for what stands between them, as a name of a file
+    has it: at most `MAX_SLUG_CHARS` characters."""
+    return _NO_WORD.sub("-", normalize("NFC", text).lower())[:MAX_SLUG_CHARS].strip("-")
+
+
+_NO_WORD = re.compile(r"[\W_]+")
 _MAY_BE_MARKS = re.compile(rf"[^\w\s\x00-\x7f]{{{MAX_MARKS + 1},}}")
 
 

@@ -40,9 +40,15 @@ def rename(context: Context, old: str, new: str) -> None:
     Another machine that shares the vault by sync has its own conversations and tokens: the sync there says when to run
     this command on it, too."""
     from vault_memory.services.admin import rename_user
+    from vault_memory.services.assistants import connections
 
-    rename_user(context.open(), old, new)
+    vault = context.open()
+    rename_user(vault, old, new)
     echo(f"{old} is now {new}")
+    for each in connections(ask=False):
+        if each.user == old and Path(each.vault).resolve() == vault.root:
+            command = f"`vault-memory install {each.client} --user {in_command(new)} --write`"
+            echo(f"{each.title} is still connected for {old}: {command}", err=True)
 
 
 class _Export(click.Group):

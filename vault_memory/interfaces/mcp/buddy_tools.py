@@ -37,6 +37,9 @@ _READ_ONLY = {
 }
 
 
+_STANDS_FOR = {"buddy_remember": ("memory list", "recall"), "buddy_delete_memory": ("memory delete",)}
+
+
 class _BuddyTaken(Taken):
     """The arguments by their names in the document."""
 
@@ -87,6 +90,7 @@ def _tool(tool: buddy.Tool) -> Tool:
         reads_only=tool.name in _READ_ONLY,
         destroys=is_deletion,
         asks=_ask_before_deleting if is_deletion else None,
+        stands_for=_STANDS_FOR.get(tool.name, ()),
     )
 
 

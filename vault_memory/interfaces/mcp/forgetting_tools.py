@@ -77,5 +77,6 @@ TOOLS = (
         _forget,
         destroys=True,
         asks=_ask_before_forgetting,
+        stands_for=("forget",),
     ),
 )

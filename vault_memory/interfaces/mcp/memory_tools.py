@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from vault_memory.core.memories import TYPES, Memory
+from vault_memory.errors import UsageError
 from vault_memory.interfaces.mcp.tool import (
     NUMBER,
     TEXT,
@@ -77,6 +78,8 @@ def _entry(memory: Memory) -> dict[str, Any]:
 
 def _delete(person: Person, taken: DeleteTaken) -> dict[str, Any]:
     if taken.confirm_code:
+        if taken.ids or taken.query or taken.memory_type:
+            raise UsageError("confirm_code goes alone: it stands for what was shown; without it choose anew")
         told = delete_memories(person.vault, person.user_id, taken.confirm_code).as_dict()
         return {name: told[name] for name in ("deleted", "restore", "kept")}
     chosen = _chosen(person, taken)
@@ -116,6 +119,7 @@ TOOLS = (
         record(stored=TRUTH, id=TEXT, similar=rows(id=TEXT, content=TEXT), **_DEGRADED),
         _remember,
         is_idempotent=True,
+        stands_for=("memory add", "remember"),
     ),
     Tool(
         "recall_memory",
@@ -125,6 +129,7 @@ TOOLS = (
         record(memories=rows(id=TEXT, type=TEXT, content=TEXT, created_at=TEXT, score=NUMBER), **_DEGRADED),
         _recall,
         reads_only=True,
+        stands_for=("memory list", "recall"),
     ),
     Tool(
         "delete_memory",
@@ -136,5 +141,6 @@ TOOLS = (
         _delete,
         destroys=True,
         asks=_ask_before_deleting,
+        stands_for=("memory delete",),
     ),
 )

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from vault_memory.core import reading
 from vault_memory.core.profile import FIELDS
 from vault_memory.errors import NotFound, UsageError
 from vault_memory.interfaces.mcp.tool import (
@@ -131,6 +132,8 @@ def _ask_before_accepting(person: Person, taken: SuggestionsTaken) -> Question |
 
 
 def _turn(person: Person, taken: TurnTaken) -> dict[str, Any]:
+    if not reading.plain_text(taken.user_message):
+        raise UsageError("user_message says nothing: give the user's own words")
     recorded = record_turn(
         person.vault,
         person.user_id,
@@ -161,6 +164,7 @@ TOOLS = (
         record(content=TEXT, preferences={"type": "object"}),
         _profile,
         reads_only=True,
+        stands_for=("pref list",),
     ),
     Tool(
         "set_preference",
@@ -170,6 +174,7 @@ TOOLS = (
         record(changes=TEXTS),
         _set,
         is_idempotent=True,
+        stands_for=("pref set",),
     ),
     Tool(
         "preference_history",
@@ -179,6 +184,7 @@ TOOLS = (
         record(changes=rows(at=TEXT, author=TEXT, key=TEXT, old=TEXT, new=TEXT, reason=TEXT, source=TEXT), next=WHOLE),
         _history,
         reads_only=True,
+        stands_for=("pref history", "history"),
     ),
     Tool(
         "suggestions",
@@ -188,6 +194,7 @@ TOOLS = (
         record(suggestions=rows(id=TEXT, key=TEXT, value=TEXT, quote=TEXT, source=TEXT), changes=TEXTS, next=WHOLE),
         _suggestions,
         asks=_ask_before_accepting,
+        stands_for=("pref suggestions", "pref accept", "pref dismiss"),
     ),
     Tool(
         "record_turn",
@@ -196,6 +203,7 @@ TOOLS = (
         TurnTaken,
         record(source=TEXT, changes=TEXTS, memories=TEXTS, degraded=TEXTS),
         _turn,
+        stands_for=("turn",),
     ),
     Tool(
         "memory_summary",

@@ -29,6 +29,8 @@ from vault_memory.services import notes
 SCHEME = "memory://"
 MIME = "text/markdown"
 PAGE = 100
+MAX_URI_CHARS = 4_000
+"""A path of some thousand characters, each written as three."""
 LOOK_EVERY_S = 1.0
 MAX_SUBSCRIPTIONS = 1_000
 """Of all clients together; one more ends the oldest."""
@@ -43,7 +45,7 @@ def source_of(person: Person, uri: str) -> str:
     """The note that an address of this person names. Raises `MCPError` for any other address: whose it is, or whether
     it is anybody's, is not told."""
     own = f"{SCHEME}{person.user_id}/"
-    if not uri.startswith(own) or uri == own:
+    if not uri.startswith(own) or uri == own or len(uri) > MAX_URI_CHARS:
         raise MCPError(INVALID_PARAMS, f"there is no such resource: resources/list shows those of {own}")
     return unquote(uri.removeprefix(own))
 
@@ -92,6 +94,7 @@ class _Subscription:
         self.seen = self.look()
 
     def look(self) -> tuple[int, ...] | None:
+        self.person.vault.refuse_renamed(self.person.user_id, self.person.as_of)  # else it may be another's
         return notes.note_stamp(self.person.vault, self.person.user_id, self.source)
 
 

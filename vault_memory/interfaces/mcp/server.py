@@ -8,6 +8,7 @@ import json
 import logging
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from functools import cached_property, partial
 from typing import Any
 from weakref import WeakValueDictionary
@@ -45,7 +46,7 @@ from vault_memory import __version__
 from vault_memory.errors import NotAVault, VaultMemoryError
 from vault_memory.interfaces.mcp import resources
 from vault_memory.interfaces.mcp.catalogue import checked_toolsets, tools
-from vault_memory.interfaces.mcp.tool import Person, Question, Tool, shown
+from vault_memory.interfaces.mcp.tool import Person, Question, Tool, for_model, shown
 from vault_memory.services import retrieval
 
 Context = Any
@@ -116,6 +117,16 @@ class _Answers:
         finally:
             watching.cancel()
 
+    def _person(self, ctx: Context) -> Person:
+        """For whom a request is answered, under the id that they have by now: who was given their former one is
+        somebody else. Raises `MCPError`."""
+        try:
+            person = self._whose(ctx)
+            user_id, as_of = person.vault.id_now(person.user_id, person.as_of)
+        except VaultMemoryError as error:
+            raise MCPError(INVALID_PARAMS, str(error)) from error
+        return replace(person, user_id=user_id, as_of=as_of)
+
     async def _list_tools(self, _: Context, __: Any) -> ListToolsResult:
         return ListToolsResult(tools=[tool.listed for tool in self._tools.values()])
 
@@ -125,7 +136,7 @@ class _Answers:
             near = difflib.get_close_matches(params.name[:100], self._tools, 1)
             hint = f"did you mean {near[0]!r}?" if near else "tools/list shows them"
             raise MCPError(INVALID_PARAMS, f"there is no tool {params.name[:60]!r}: {hint}")
-        person = self._whose(ctx)
+        person = self._person(ctx)
         try:
             arguments = params.arguments or {}
             can_ask = _can_ask(ctx)
@@ -142,12 +153,15 @@ class _Answers:
                 if not _said_yes(await _ask(ctx, text)):
                     return _error(_SAID_NO)
                 answer = await self._working(ctx, person, partial(tool.call, person, answer.then, can_ask=False))
+            if "degraded" in answer:
+                told = [for_model(each, tool, self._tools.values()) for each in answer["degraded"]]
+                answer = answer | {"degraded": told}
             text = json.dumps(answer, ensure_ascii=False)
             return CallToolResult(content=[TextContent(text=text)], structured_content=answer)
         except ValidationError as error:
             return _error(_told(error))
         except VaultMemoryError as error:
-            return _error(shown(str(error), person.vault))
+            return _error(shown(for_model(str(error), tool, self._tools.values()), person.vault))
         except MCPError:
             raise
         except Exception:  # a fault of ours: its text may name what no model should see
@@ -175,7 +189,7 @@ class _Answers:
         return await self._reading(ctx, lambda person: resources.read(person, params.uri))
 
     async def _reading(self, ctx: Context, read: Callable[[Person], Any]) -> Any:
-        person = self._whose(ctx)
+        person = self._person(ctx)
         try:
             return await self._working(ctx, person, partial(read, person))
         except VaultMemoryError as error:
@@ -189,7 +203,7 @@ class _Answers:
     async def _subscribe(self, ctx: Context, params: Any) -> EmptyResult:
         session, uri = ctx.session, str(params.uri)
         tell = partial(session.send_resource_updated, uri)
-        self._changes.subscribe((_session_of(ctx), uri), self._whose(ctx), uri, tell)
+        self._changes.subscribe((_session_of(ctx), uri), self._person(ctx), uri, tell)
         return EmptyResult()
 
     async def _unsubscribe(self, ctx: Context, params: Any) -> EmptyResult:
@@ -200,7 +214,7 @@ class _Answers:
         """A stream of changes, as clients since 2026 ask for it. Each has a bus of its own: no event crosses."""
         bus = InMemorySubscriptionBus()
         uris = list(dict.fromkeys(map(str, params.notifications.resource_subscriptions or ())))
-        with self._changes.subscribed(self._whose(ctx), uris, lambda uri: bus.publish(ResourceUpdated(uri=uri))):
+        with self._changes.subscribed(self._person(ctx), uris, lambda uri: bus.publish(ResourceUpdated(uri=uri))):
             return await ListenHandler(bus)(ctx, params)
 
     async def _list_prompts(self, _: Context, __: Any) -> ListPromptsResult:
@@ -215,13 +229,13 @@ class _Answers:
         built = await self._reading(
             ctx, lambda person: retrieval.build_enhanced_prompt(person.vault, person.user_id, question)
         )
-        text = shown(built.text, self._whose(ctx).vault, is_ours=True)
+        text = shown(built.text, self._person(ctx).vault, is_ours=True)
         return GetPromptResult(messages=[PromptMessage(role="user", content=TextContent(text=text))])
 
 
 def _caught(person: Person, work: Callable[[], Any]) -> Callable[[], Any]:
-    """`work`, whose error is its result, whatever it is: a task group would wrap it, and the caller raises it. The
-    person must still have the id at the end."""
+    """`work`, whose error is its result, whatever it is: a task group would wrap it, and the caller raises it. It
+    writes nothing once the id is another person's."""
 
     def run() -> Any:
         try:
@@ -229,9 +243,8 @@ def _caught(person: Person, work: Callable[[], Any]) -> Callable[[], Any]:
                 raise NotAVault(
                     "the vault is gone: its folder was moved, deleted or unmounted; bring it back, then retry"
                 )
-            done = work()
-            person.vault.refuse_renamed(person.user_id, person.as_of)
-            return done
+            with person.vault.meaning(person.user_id, person.as_of):
+                return work()
         except Exception as error:
             return error
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
@@ -79,6 +80,8 @@ class Tool:
     asks: Callable[[Person, Any], Question | None] | None = None
     is_prompt: bool = False
     """Its texts have our own tags, with what is foreign in them escaped already."""
+    stands_for: tuple[str, ...] = ()
+    """The commands that do the same for a person (`pref set`): errors name them as the next step."""
 
     @cached_property
     def listed(self) -> Listed:
@@ -105,6 +108,22 @@ class Tool:
             return question
         answer: dict[str, Any] = shown(self.does(person, taken), person.vault, is_ours=self.is_prompt)
         return answer
+
+
+_COMMAND = re.compile(r"`vault-memory ([^`]+)`")
+
+
+def for_model(text: str, called: Tool, tools: Iterable[Tool]) -> str:
+    """What an error says, with the tools that a model has where it names a command: of the same toolset as the one that
+    was `called`, if there is one. What no tool does a person has to do."""
+    near = sorted(tools, key=lambda tool: tool.toolset != called.toolset)
+
+    def named(command: re.Match[str]) -> str:
+        words = f"{command[1]} "
+        found = (tool.name for tool in near if any(words.startswith(f"{each} ") for each in tool.stands_for))
+        return f"the tool {name}" if (name := next(found, None)) else f"{command[0]} (for the user to run)"
+
+    return _COMMAND.sub(named, text)
 
 
 def record(**fields: Any) -> dict[str, Any]:

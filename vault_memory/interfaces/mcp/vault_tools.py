@@ -93,6 +93,7 @@ TOOLS = (
         record(hits=rows(source=TEXT, lines=TEXT, content=TEXT, score=NUMBER, scope=TEXT), degraded=TEXTS),
         _search,
         reads_only=True,
+        stands_for=("search",),
     ),
     Tool(
         "read_note",

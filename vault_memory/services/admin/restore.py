@@ -132,11 +132,13 @@ def _refuse_erased(archive: Path, tree: Path) -> None:
                 scope = layout.scope_of(path)
                 if path.parts[0] == ".git" or not (layout.is_own_kind(path) or path.suffix == ".gz"):
                     continue
-                if not stones.has_path(path) and not stones.are_in(scope, _texts(tree / path)):
+                is_named = stones.are_in_name(path)
+                if not is_named and not stones.has_path(path) and not stones.are_in(scope, _texts(tree / path)):
                     continue
+                where = f"the name of a file of {layout.label(scope)}" if is_named else path
                 raise UsageError(
-                    f"{archive} holds what was erased on this machine ({path}): take a backup that was made since; or, "
-                    f"if it is to come back, delete {machine_file()} first"
+                    f"{archive} holds what was erased on this machine ({where}): take a backup that was made since; "
+                    f"or, if it is to come back, delete {machine_file()} first"
                 )
 
 

@@ -4,11 +4,18 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
+import sys
+import threading
+import time
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryFile
+from typing import IO
 
 from vault_memory.adapters import files
 from vault_memory.core import reading
@@ -16,7 +23,8 @@ from vault_memory.core.assistants import ASSISTANTS, command_in
 from vault_memory.errors import UsageError, VaultMemoryError
 from vault_memory.services.assistants.places import is_there, path_of
 
-ANSWER_WAIT_S = 30.0
+ANSWER_WAIT_S = 10.0
+_MAX_ANSWER_BYTES = 256 * 1024
 _INITIALIZE = {
     "jsonrpc": "2.0",
     "id": 1,
@@ -40,25 +48,29 @@ class Connection:
     problem: str = ""
 
 
-def connections(environ: Mapping[str, str] = os.environ, *, ask: bool = True) -> list[Connection]:
-    """All assistants that are known, in the order of the table; with `ask` each server is started and asked."""
-    return [_connection(client, environ, ask=ask) for client in ASSISTANTS]
+def connections(
+    environ: Mapping[str, str] = os.environ, *, ask: bool = True, wait_s: float = ANSWER_WAIT_S
+) -> list[Connection]:
+    """All assistants that are known, in the order of the table. With `ask` their servers are started and asked, all at
+    once, and have so many seconds to answer."""
+    with ThreadPoolExecutor(len(ASSISTANTS)) as threads:
+        return [*threads.map(lambda client: _connection(client, environ, wait_s if ask else 0.0), ASSISTANTS)]
 
 
-def _connection(client: str, environ: Mapping[str, str], *, ask: bool) -> Connection:
+def _connection(client: str, environ: Mapping[str, str], wait_s: float) -> Connection:
     assistant = ASSISTANTS[client]
     folder = "claude" if client == "claude-code" else assistant.server.folder
     is_here = is_there(folder, environ)
     try:
         command = command_in(client, _text(path_of(assistant.server, environ)))
         hooks = _text(path_of(assistant.hooks, environ)) if assistant.hooks else ""
-        has_hooks = bool(hooks) and assistant.hooks is not None and assistant.hooks.parted(hooks) != hooks
+        has_hooks = bool(hooks) and assistant.hooks is not None and assistant.hooks.ours.holds(hooks)
     except VaultMemoryError as error:
         return Connection(client, assistant.title, is_here, problem=str(error))
     if not command:
         return Connection(client, assistant.title, is_here, has_hooks=has_hooks)
     named = {word: command[number + 1] for number, word in enumerate(command[:-1]) if word in ("--vault", "--user")}
-    problem = _problem(command, environ) if ask else ""
+    problem = _problem(command, environ, wait_s) if wait_s else ""
     return Connection(
         client, assistant.title, True, command, named.get("--vault", ""), named.get("--user", ""), has_hooks, problem
     )
@@ -71,20 +83,52 @@ def _text(path: Path) -> str:
         raise UsageError(f"{path} is not in UTF-8") from error
 
 
-def _problem(command: Sequence[str], environ: Mapping[str, str]) -> str:
-    """Why a server does not answer `initialize`; "" if it does."""
-    asked = json.dumps(_INITIALIZE) + "\n"
-    try:
-        done = subprocess.run(
-            [*command], input=asked.encode(), capture_output=True, timeout=ANSWER_WAIT_S, env={**environ}
-        )
-    except subprocess.TimeoutExpired:
-        return f"it does not answer within {ANSWER_WAIT_S:g} s"
-    except OSError as error:
-        return f"it cannot be started: {error.strerror or error}"
-    for line in reading.lines(done.stdout):
+def _problem(command: Sequence[str], environ: Mapping[str, str], wait_s: float) -> str:
+    """Why a server does not answer `initialize`; "" if it does. No more is read than an answer is long."""
+    with TemporaryFile() as asked:
+        asked.write(json.dumps(_INITIALIZE).encode() + b"\n")
+        asked.seek(0)
+        try:
+            process = subprocess.Popen(
+                [*command],
+                stdin=asked,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                env={**environ},
+                start_new_session=True,
+            )
+        except (OSError, ValueError) as error:  # the latter: a word with a NUL
+            return f"it cannot be started: {getattr(error, 'strerror', None) or error}"
+    began = time.monotonic()
+    deadline = threading.Timer(wait_s, _kill, [process])
+    deadline.start()
+    with process:
+        answer = _read(process.stdout)
+        if len(answer) < _MAX_ANSWER_BYTES:
+            process.wait()
+        is_late = time.monotonic() - began >= wait_s
+        deadline.cancel()
+        _kill(process)
+        told = reading.lines(_read(process.stderr).decode("utf-8", "replace").strip())
+    for line in reading.lines(answer):
         with suppress(ValueError, TypeError, KeyError):
             if json.loads(line)["result"]["serverInfo"]["name"] == "vault-memory":
                 return ""
-    told = reading.lines(done.stderr.decode("utf-8", "replace").strip())
-    return f"it does not answer: {told[-1][:200] if told else f'exit code {done.returncode}'}"
+    if len(answer) == _MAX_ANSWER_BYTES:
+        return "it does not answer: what it says is none"
+    if is_late:
+        return f"it does not answer within {wait_s:g} s"
+    return f"it does not answer: {told[-1][:200] if told else f'exit code {process.returncode}'}"
+
+
+def _read(pipe: IO[bytes] | None) -> bytes:
+    return pipe.read(_MAX_ANSWER_BYTES) if pipe else b""
+
+
+def _kill(process: subprocess.Popen[bytes]) -> None:
+    """End a server and what it has started: that holds its pipes."""
+    with suppress(ProcessLookupError, PermissionError):
+        if sys.platform == "win32":
+            process.kill()
+        else:
+            os.killpg(process.pid, signal.SIGKILL)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from vault_memory.adapters.state import StateFile
-from vault_memory.core.clients import HOOK_EVENTS
+from vault_memory.core.clients import HOOK_CLIENTS, HOOK_EVENTS
 from vault_memory.errors import VaultMemoryError
 
 MAX_PROBLEM_CHARS = 300
@@ -29,8 +29,8 @@ class Heard:
 
 
 def note_heard(root: Path, client: str, event: str, at: datetime, problem: str = "") -> None:
-    """Note an event of a client; what was no event that is known is forgotten with the next one. Where that cannot be
-    written it is not noted: no hook may fail by it."""
+    """Note an event of a client; what was no event, or of no client, that is known is forgotten with the next one.
+    Where that cannot be written it is not noted: no hook may fail by it."""
 
     def change(state: dict[str, Any]) -> dict[str, Any]:
         known = state.get(client)
@@ -42,7 +42,7 @@ def note_heard(root: Path, client: str, event: str, at: datetime, problem: str =
             "count": (count if isinstance(count, int) else 0) + 1,
             "problem": problem[:MAX_PROBLEM_CHARS],
         }
-        return state | {client: events}
+        return {name: rows for name, rows in state.items() if name in HOOK_CLIENTS} | {client: events}
 
     with suppress(VaultMemoryError, OSError):
         StateFile(root, _NAME).update(change)

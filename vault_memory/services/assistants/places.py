@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from vault_memory.core.assistants import Place
+from vault_memory.errors import UsageError
 
 
 def path_of(place: Place | tuple[str, str], environ: Mapping[str, str]) -> Path:
     """The file of a place, or of a folder and a name. The person's folders are those that `environ` names. A link is
-    followed: people keep such files elsewhere."""
+    followed: people keep such files elsewhere. Raises `UsageError` for one that leads to itself."""
     folder, name = (place.folder, place.name) if isinstance(place, Place) else place
     path = _folder(folder, environ) / name
+    try:
+        with suppress(FileNotFoundError):  # a link may lead to what is not there yet
+            path.stat()
+    except OSError as error:
+        why = "it is a link that leads to itself" if error.errno == errno.ELOOP else error.strerror
+        raise UsageError(f"{path} cannot be reached ({why}): mend that first") from error
     return path.resolve() if path.is_symlink() else path
 
 

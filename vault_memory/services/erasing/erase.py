@@ -12,16 +12,24 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from vault_memory.adapters import files
-from vault_memory.adapters.erasing import Erased, look_for, new_tombstones, refuse_erasing, write_tombstones
+from vault_memory.adapters.erasing import (
+    Erased,
+    look_for,
+    new_tombstones,
+    refuse_erasing,
+    refuse_nested,
+    write_tombstones,
+)
 from vault_memory.adapters.git import Repository
 from vault_memory.core import layout
-from vault_memory.errors import Busy, HistoryError
+from vault_memory.errors import Busy, HistoryError, Unwritable
+from vault_memory.services.erasing.needed import refuse_needed
 from vault_memory.services.erasing.private_files import (
     JOURNAL,
     clear_private_files,
+    files_without_text,
     holding_files,
     kept_by_others,
-    packed_files,
 )
 from vault_memory.services.erasing.reach import out_of_reach
 from vault_memory.services.erasing.stores import clear_indexes, clear_long_term, clear_outbox, clear_short_term
@@ -29,18 +37,20 @@ from vault_memory.services.erasing.wanted import Wanted
 from vault_memory.services.vault import LOCK_TIMEOUT_S, Vault
 
 _LOCK = "locks/erasing.lock"
+_MAX_NAMED = 10
 Step = Callable[[str], None]
 
 
 @dataclass(frozen=True)
 class Preview:
-    """What would be erased: `git` of history and the files that it tracks, `private` the other files, and in which
-    `forms` the texts were found. `kept` has a line for each thing that stays, `out_of_reach` one for each place that
-    holds it and cannot be reached from here."""
+    """What would be erased: `git` of history and the files that it tracks, `private` the other files, in which `forms`
+    the texts were found, and the first `places` with the words around. `kept` has a line for each thing that stays,
+    `out_of_reach` one for each place that holds it and cannot be reached from here."""
 
     git: Erased
     private: tuple[str, ...]
     forms: tuple[str, ...]
+    places: tuple[str, ...]
     kept: tuple[str, ...]
     out_of_reach: tuple[str, ...]
 
@@ -68,25 +78,30 @@ class Receipt:
 
 def preview(vault: Vault, wanted: Wanted) -> Preview:
     """Look through history and files for what is wanted; nothing is changed. Raises `HistoryError` for a repository of
-    which not all can be made anew."""
+    which not all can be made anew, and `UsageError` for a text that the vault itself needs."""
     repository = Repository(vault.history.root)
     refuse_erasing(repository)
+    refuse_nested(repository, wanted.request)
+    refuse_needed(vault, wanted)
     in_git, private = look_for(repository, wanted.request), tuple(map(str, holding_files(vault, wanted)))
-    forms = erasure.found if (erasure := wanted.erasure()) else ()
-    return Preview(in_git, private, forms, _kept(vault, wanted), out_of_reach(vault, wanted))
+    forms, places = (erasure.found, erasure.places) if (erasure := wanted.erasure()) else ((), ())
+    return Preview(in_git, private, forms, places, _kept(vault, wanted), out_of_reach(vault, wanted))
 
 
 def erase(vault: Vault, wanted: Wanted, step: Step = lambda _: None) -> Receipt:
     """Erase what is wanted, and let it be known again. Writers wait meanwhile, or raise `Busy`. `step` is told what was
     done.
 
-    Raises `HistoryError`, with nothing changed, while commits wait or the repository is in a state in which not all can
-    be made anew; and `Busy` while another process erases. After any other error `finish_erasing` goes on.
+    Raises, with nothing changed, `UsageError` for a text that the vault itself needs, and `HistoryError` while commits
+    wait or the repository is in a state in which not all can be made anew; and `Busy` while another process erases.
+    After any other error `finish_erasing` goes on.
     """
     journal = vault.root / JOURNAL
     with _alone(vault, wanted, LOCK_TIMEOUT_S):
         repository = Repository(vault.history.root)
         refuse_erasing(repository)
+        refuse_nested(repository, wanted.request)
+        refuse_needed(vault, wanted)
         flushed = vault.history.flush()
         if flushed.waiting:
             raise HistoryError(
@@ -179,7 +194,13 @@ def _alone(vault: Vault, wanted: Wanted, wait_s: float) -> Iterator[None]:
     with ExitStack() as held:
         held.enter_context(files.lock(vault.root / layout.STATE_DIR / _LOCK, wait_s, vault.root))
         held.enter_context(vault.lock_all())
-        yield
+        try:
+            yield
+        except OSError as error:
+            raise Unwritable(
+                f"{error.filename or vault.root} cannot be written ({error.strerror or error}): free some space, or "
+                "look at its permissions; the next command goes on with what is being erased"
+            ) from error
 
 
 @contextmanager
@@ -198,6 +219,11 @@ def _kept(vault: Vault, wanted: Wanted) -> tuple[str, ...]:
     ]
     if wanted.request.gone and not wanted.is_user:
         lines.append("other files and conversations that say the same: `vault-memory erase --text …` takes a text out")
+    lines += [
+        f"what {path} was before, in history: it is another note now, or another's; `vault-memory erase --note {path}` "
+        "takes both"
+        for path in wanted.elsewhere
+    ]
     if erasure := wanted.erasure():
         if words := erasure.other_words:
             lines.append(f"another region's words for it ({', '.join(words)}): name each with --text, too")
@@ -205,7 +231,8 @@ def _kept(vault: Vault, wanted: Wanted) -> tuple[str, ...]:
     settings = files.read(vault.root / layout.SETTINGS_FILE) or b""
     if any(f'"{user_id}"'.encode() in settings for user_id in wanted.users):
         lines.append(f"{layout.SETTINGS_FILE} names the user: take that out there")
-    if packed := packed_files(vault):
-        shown = ", ".join(map(str, packed[:3])) + (", …" if len(packed) > 3 else "")
-        lines.append(f"packed files are not looked into: {shown}")
+    if wanted.erasure() and (others := files_without_text(vault)):
+        shown = ", ".join(map(str, others[:_MAX_NAMED]))
+        more = f" and {len(others) - _MAX_NAMED:,} more" if len(others) > _MAX_NAMED else ""
+        lines.append(f"files that are no text (packed, encrypted, pictures) are not looked into: {shown}{more}")
     return tuple(lines)

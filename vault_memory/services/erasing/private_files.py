@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import codecs
 import json
 import os
 import re
@@ -13,7 +14,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from vault_memory.adapters import files
-from vault_memory.adapters.erasing import ignored_files, named_in
+from vault_memory.adapters.erasing import files_of, ignored_files, named_in
 from vault_memory.adapters.git import Repository
 from vault_memory.adapters.records import month_files, rewrite_month
 from vault_memory.core import layout, reading
@@ -32,7 +33,7 @@ _OF_USERS = re.compile(
 _WAITING = ("forgetting", "erasures")
 """Where state has the codes with which a person confirms texts, each with a hash of what was shown."""
 _RENAMINGS = _STATE / "renamings"
-_PACKED = (".gz", ".zip", ".tgz", ".bz2", ".xz", ".zst", ".7z", ".tar")
+_BEGINNING_BYTES = 1 << 16
 _DATABASES = re.compile(r"(?:short-term|outbox|index)\.db(?:-wal|-shm|-journal)?")
 
 
@@ -67,11 +68,28 @@ def clear_private_files(vault: Vault, wanted: Wanted) -> list[PurePosixPath]:
     return done
 
 
-def packed_files(vault: Vault) -> list[PurePosixPath]:
-    """Files in the vault that are packed or encrypted as a whole, and are looked into by nobody here."""
-    own = {path.relative_to(vault.root).as_posix() for user in vault.user_ids() for _, path in _of_user(vault, user)}
-    listed = [*ignored_files(Repository(vault.history.root)), *vault.history.working_tree.tracked()]
-    return sorted(each for each in listed if each.suffix in _PACKED and each.as_posix() not in own)
+def files_without_text(vault: Vault) -> list[PurePosixPath]:
+    """Files in the vault whose bytes are no text in UTF-8: packed, encrypted, pictures, another encoding. What is in
+    them is found only where its bytes stand in them as they are."""
+    months = [path for user in vault.user_ids() for _, path in _of_user(vault, user)]
+    own = {PurePosixPath(path.relative_to(vault.root).as_posix()) for path in months}
+    listed = dict.fromkeys(files_of(Repository(vault.history.root)))
+    return sorted(each for each in listed if each not in own and _is_no_text(vault.root / each, each))
+
+
+def _is_no_text(place: Path, path: PurePosixPath) -> bool:
+    if layout.is_state(path) or place.is_symlink() or not place.is_file():
+        return False
+    try:
+        with files.opened(place) as file:
+            begin = file.read(_BEGINNING_BYTES)
+    except (OSError, VaultMemoryError):
+        return True
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(begin)  # a letter may be cut at its end
+    except UnicodeDecodeError:
+        return True
+    return b"\0" in begin
 
 
 def kept_by_others(vault: Vault, wanted: Wanted) -> dict[str, int]:

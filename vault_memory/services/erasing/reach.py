@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator
 
 from vault_memory.adapters import files, git
+from vault_memory.adapters.git import Repository
 from vault_memory.core import layout
 from vault_memory.core.privacy import shown_address
 from vault_memory.errors import in_command
@@ -27,6 +28,8 @@ def _lines(vault: Vault, wanted: Wanted, *, after: bool) -> Iterator[str]:
                 f"{in_command(name)}` writes the new history over it, with your yes"
             )
     yield "clones, forks and other machines that share this vault: erase there, too, or delete and clone anew"
+    if files.names(modules := Repository(vault.history.root).common_dir / "modules"):
+        yield f"the histories of submodules, also of former ones: {modules}"
     yield "backups, exports, snapshots and synced folders that were made before: delete those"
     if config.longterm_enabled and not wanted.long_term:
         yield "rows of the long-term store stay: add --long-term to delete them"

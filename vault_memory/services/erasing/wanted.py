@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
 
-from vault_memory.adapters.erasing import Request, held_files
-from vault_memory.adapters.git import Repository
+from vault_memory.adapters import files
+from vault_memory.adapters.erasing import Request, held_files, paths_of
+from vault_memory.adapters.git import Repository, object_id
 from vault_memory.core import layout
 from vault_memory.core.erasing import Erasure, Tombstones
 from vault_memory.core.trailers import KEYS
@@ -22,25 +23,26 @@ class Wanted:
     """What is to be erased. `user_id` is whose it is (`layout.SHARED` for a shared note); `is_user`: all of them, under
     the `former_ids` too; rows of the long-term store may be under those in any case. `request` is what git's half is
     asked for. `long_term`: rows of the long-term store, too. `bodies` are what an erased note said, by which it is
-    known when it comes back."""
+    known when it comes back; `elsewhere` are former paths of it that stay, for another note or another's is there."""
 
     user_id: str
     request: Request
     is_user: bool = False
     former_ids: tuple[str, ...] = ()
     bodies: tuple[str, ...] = ()
+    elsewhere: tuple[str, ...] = ()
     long_term: bool = False
 
     @classmethod
     def of(cls, told: dict[str, Any]) -> Wanted:
         """That of `as_dict`. Raises `ValueError`, `KeyError` or `TypeError` for anything else."""
-        former_ids, bodies = (tuple(map(str, told[name])) for name in ("former_ids", "bodies"))
+        former_ids, bodies, elsewhere = (tuple(map(str, told[name])) for name in ("former_ids", "bodies", "elsewhere"))
         is_user, long_term = bool(told["is_user"]), bool(told["long_term"])
-        return cls(str(told["user_id"]), Request.of(told["request"]), is_user, former_ids, bodies, long_term)
+        return cls(str(told["user_id"]), Request.of(told["request"]), is_user, former_ids, bodies, elsewhere, long_term)
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
-        names = ("user_id", "is_user", "former_ids", "bodies", "long_term")
+        names = ("user_id", "is_user", "former_ids", "bodies", "elsewhere", "long_term")
         return {name: getattr(self, name) for name in names} | {"request": self.request.as_dict()}
 
     @property
@@ -94,32 +96,33 @@ def of_texts(vault: Vault, user_id: str, texts: Sequence[str], *, long_term: boo
 
 
 def of_note(vault: Vault, name: str, user_id: str = "", *, long_term: bool = False) -> Wanted:
-    """A note, by its path in the vault or the id of a typed memory: the file, under each path where history has one of
-    the same content, and what messages say of it. What other files say stays. Raises `NotFound`, and `UsageError` for a
-    file that turns write (erase a text of it instead)."""
+    """A note, by its path in the vault or the id of a typed memory: the file, under each path that it had (`paths_of`),
+    and what messages say of it. What other files say stays. Raises `NotFound`, and `UsageError` for a file that turns
+    write (erase a text of it instead)."""
     path = _path_of(vault, name, user_id)
     if layout.is_private(path) or path == PurePosixPath(layout.SETTINGS_FILE) or layout.is_written_by_turns(path):
         kind = layout.kind_of(place) if (place := layout.place_of(path)) else ""
         if kind not in ("memory", "entity", "mistake", "note"):
             raise UsageError(f"{path} holds more than one thing: `vault-memory erase --text` takes a text out of it")
-    paths, blobs = {path}, set[str]()
-    rows = held_files(Repository(vault.history.root))
+    repository = Repository(vault.history.root)
     scope = layout.scope_of(path)
-    while True:
-        blobs |= {blob for each, blob in rows if each in paths}
-        also = {each for each, blob in rows if blob in blobs and layout.scope_of(each) == scope} - paths
-        if not also:
-            break
-        paths |= also
+    had, others = paths_of(repository, path)
+    paths = {each for each in had if layout.scope_of(each) == scope}
+    rows = held_files(repository)
+    blobs = {blob for each, blob in rows if each in paths}
     if not blobs and not (vault.root / path).is_file():
         raise NotFound(f"{path} is no file of this vault, and no commit has one: `vault-memory log {path}`")
-    bodies = {vault.history.stored(blob).read().decode("utf-8", "replace") for blob in blobs}
+    said_elsewhere = {blob for each, blob in rows if each not in paths}  # by which a template would be refused
+    bodies = {vault.history.stored(blob).read() for blob in blobs - said_elsewhere}
     if (vault.root / path).is_file():
-        bodies.add((vault.root / path).read_text("utf-8", "replace"))
+        on_disk = files.read(vault.root / path, None) or b""
+        bodies |= {on_disk} if object_id("blob", on_disk) not in said_elsewhere else set()
     ordered = (path, *sorted(paths - {path}))
     ids = [f"{KEYS[key]}: {each.stem.split('-')[0]}" for each in ordered for key in ("memory", "mistake")]
     request = Request(gone=ordered, named=(*map(str, ordered), *ids))
-    return Wanted(scope, request, bodies=tuple(_long(bodies)), long_term=long_term)
+    elsewhere = tuple(sorted(map(str, others | (had - paths))))
+    told = _long(body.decode("utf-8", "replace") for body in bodies)
+    return Wanted(scope, request, bodies=tuple(told), elsewhere=elsewhere, long_term=long_term)
 
 
 def _long(bodies: Iterable[str]) -> list[str]:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, time, tzinfo
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from vault_memory.adapters import files, scan
 from vault_memory.adapters.history import FileChange
@@ -24,6 +24,7 @@ Read = Callable[[Path], bytes | None]
 EVIDENCE, CONVERSATION, SUMMARY = "evidence", "conversation", "summary"
 _OF_ONE = ("memory", "mistake", "entity", "note")
 """Kinds of file of which a preview shows the beginning, and all goes."""
+MAX_NAMES = 10
 MIN_QUOTE_CHARS = 4
 """A shorter quote of evidence, such as «Vim», is no text by which other places are found."""
 
@@ -145,6 +146,22 @@ def shared_notes(vault: Vault, sought: Sought) -> Iterator[str]:
             yield f"{source}:{','.join(str(number + 1) for number in sorted(lines)[:10])}"
 
 
+def telling_names(vault: Vault, user_id: str, sought: Sought, changes: Collection[FileChange] = ()) -> list[str]:
+    """A line for each note, of the user's or shared, whose name, or a folder's, says one of the texts: a search and a
+    prompt name it. Those that go by the `changes` are left out."""
+    gone = {change.path for change in changes if change.after is None}
+    places = [
+        layout.scope_dir(scope) / source
+        for scope in (user_id, layout.SHARED)
+        for source in map(PurePosixPath, _sources(vault, scope))
+        if layout.kind_of(layout.Place(scope, source.as_posix())) in _OF_ONE  # other files are called by their days
+        and any(map(sought.stand_in, (*source.parent.parts, source.stem)))
+    ]
+    left = [path for path in places if path not in gone]
+    named = [f"the name of {path} says it: give the file or its folder another name" for path in left[:MAX_NAMES]]
+    return [*named, f"{len(left) - MAX_NAMES:,} more such names"] if len(left) > MAX_NAMES else named
+
+
 def _turns(vault: Vault, user_id: str, sought: Sought, zone: tzinfo) -> dict[str, SoughtTurn]:
     found: dict[str, SoughtTurn] = {}
     for source in _sources(vault, user_id):
@@ -160,8 +177,8 @@ def _is_that(turn: SoughtTurn, named: SoughtTurn | None, sought: Sought) -> bool
     return sought.stand_in(turn.words)
 
 
-def _sources(vault: Vault, user_id: str) -> list[str]:
-    return sorted(scan.scan(vault.root, user_id).files)
+def _sources(vault: Vault, scope: str) -> list[str]:
+    return sorted(scan.scan(vault.root, scope).files)
 
 
 def _rows(vault: Vault, user_id: str) -> Iterator[Row]:

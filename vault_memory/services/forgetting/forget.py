@@ -21,7 +21,7 @@ from vault_memory.core.trailers import Trailers
 from vault_memory.errors import HistoryError, NotFound, UsageError, VaultMemoryError
 from vault_memory.services.codes import Codes
 from vault_memory.services.forgetting.begun import Begun, end_begun, forgetting_lock, read_begun, write_begun
-from vault_memory.services.forgetting.find import Found, Place, sought_by, survey
+from vault_memory.services.forgetting.find import Found, Place, sought_by, survey, telling_names
 from vault_memory.services.forgetting.receipt import Forgotten, receipt
 from vault_memory.services.forgetting.stores import blank_records, empty_stores
 from vault_memory.services.indexing import reconcile
@@ -56,7 +56,8 @@ def prepare_forgetting(
     finish_forgetting(vault, user_id)
     found = _found(vault, user_id, wish)
     code, expires_at = _codes(vault, user_id).offer({_WISH: found.digest})
-    return Forgetting(code, expires_at, found.places, wish.is_all, _UNDATED if wish.since else ())
+    stays = (*(_UNDATED if wish.since else ()), *telling_names(vault, user_id, found.sought, found.changes))
+    return Forgetting(code, expires_at, found.places, wish.is_all, stays)
 
 
 def forget(
@@ -123,9 +124,10 @@ def is_forgetting(vault: Vault, user_id: str) -> bool:
 def _found(vault: Vault, user_id: str, wish: Wish) -> Found:
     found = survey(vault, user_id, sought_by(vault, user_id, wish))
     if not found.places:
+        names = "".join(f"; {line}" for line in telling_names(vault, user_id, found.sought))
         raise NotFound(
             f"nothing in {layout.user_dir(user_id)} is meant by that, so nothing would be forgotten: "
-            f"`vault-memory search --user {user_id}` finds in which words it stands there"
+            f"`vault-memory search --user {user_id}` finds in which words it stands there{names}"
         )
     return found
 

@@ -9,7 +9,7 @@ from typing import Any
 from vault_memory.core.forgetting import Sought
 from vault_memory.core.text import synonyms
 from vault_memory.errors import VaultMemoryError, in_command
-from vault_memory.services.forgetting.find import Found, Place, shared_notes, survey, turns_now
+from vault_memory.services.forgetting.find import Found, Place, shared_notes, survey, telling_names, turns_now
 from vault_memory.services.forgetting.stores import rows_left
 from vault_memory.services.memories import Look
 from vault_memory.services.vault import Vault
@@ -109,9 +109,7 @@ def _kept(vault: Vault, user_id: str, sought: Sought, found: Found, before: str)
         yield "what other users have is theirs, and was not looked at"
     if vault.config.longterm_enabled:
         yield "backups and logs of the long-term store's server"
-    for change in found.changes:
-        if change.after is not None and sought.stand_in(change.path.stem):
-            yield f"the name of {change.path} says it: give the file another name"
+    yield from telling_names(vault, user_id, sought)
 
 
 def _look(store: str, there: Sequence[str], where: str) -> Look:

@@ -29,7 +29,7 @@ from vault_memory.adapters.state import StateFile
 from vault_memory.core.chat import ChatRequest, ChatResponse, Continued, without_injected
 from vault_memory.core.text import normalize
 from vault_memory.errors import NotFound
-from vault_memory.services.turns import Recorded, add_reply, record_turn
+from vault_memory.services.turns import Recorded, add_reply, has_request, record_turn
 from vault_memory.services.vault import Vault
 
 TOOL_LOOP_IDLE_S = 1_800.0
@@ -79,7 +79,6 @@ class TurnRecorder:
         return their turn. None if they were said off the record. Raises what `record_turn` raises."""
         if self.is_left_out(request):
             return None
-        named = f"{request.conversation_id} {request.chat.key}".encode("utf-8", "surrogatepass")
         known = self._secrets_of(request)
         turn = record_turn(
             self._vault,
@@ -92,13 +91,28 @@ class TurnRecorder:
             learn=False,
             index=False,
             as_of=request.as_of,
-            request=hashlib.blake2b(named, key=self.request_key, digest_size=8).hexdigest(),
+            request=self._name(request),
             goes_on=request.chat.is_tool_round,
             context=request.chat.context or None,
             known=known,
         )
         self._keep_secrets(request, known)
         return turn
+
+    def has(self, request: UserRequest) -> bool:
+        """Whether a turn of this request is in the record. Raises `NotFound` where that person has no id any longer."""
+        return has_request(
+            self._vault,
+            request.user_id,
+            request.conversation_id,
+            self._name(request),
+            request.at,
+            as_of=request.as_of,
+        )
+
+    def _name(self, request: UserRequest) -> str:
+        named = f"{request.conversation_id} {request.chat.key}".encode("utf-8", "surrogatepass")
+        return hashlib.blake2b(named, key=self.request_key, digest_size=8).hexdigest()
 
     def complete(
         self, request: UserRequest, response: ChatResponse, problem: str = "", accepted: Recorded | None = None

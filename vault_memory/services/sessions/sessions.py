@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from vault_memory.core.chat import ChatRequest, ChatResponse, read_request
 from vault_memory.core.clients import COMPACT, END, PROMPT, START, STOP, HookEvent
@@ -23,22 +23,29 @@ MAX_PROMPTS = 500
 MAX_GIVEN_CHARS = 200_000
 MAX_TEXT_CHARS = 9_500
 """Claude Code takes 10,000 characters from a hook."""
+MAX_ASKED_CHARS = 2_000
+"""As many as a search reads."""
 
 Work = Callable[[], None]
 
 
 @dataclass
 class _Turn:
-    """What the person has asked, and the turn of it, once it is in the record."""
+    """What the person has asked, read as a whole by `whole` when the hook has its answer (None: it is so already), and
+    the turn of it, once it is in the record. `second` is the same where the client has kept the same words, said before
+    and not answered, in the conversation; else it has taken them back. `is_answered`: the model has replied."""
 
     request: UserRequest
+    whole: Callable[[], ChatRequest | None] | None = None
+    second: UserRequest | None = None
     recorded: Recorded | None = None
+    is_answered: bool = False
 
 
 @dataclass
 class _Session:
-    """`prompts` are what the person has typed, `given` the texts that went to the model; `has_opening`: with the
-    profile among them. `turn` is the one that goes on, None if the last prompt makes none."""
+    """`prompts` are what the person has typed (`_both_ends`), `given` the texts that went to the model; `has_opening`:
+    with the profile among them. `turn` is the one that goes on, None if the last prompt makes none."""
 
     prompts: list[str] = field(default_factory=list)
     given: str = ""
@@ -72,6 +79,7 @@ class Sessions:
     def answer(self, user: str, event: HookEvent) -> tuple[str, Work]:
         """The text for the model, "" for none, and what is to be done when it has that. Raises `VaultMemoryError`."""
         user_id = self.vault.new_user(self.vault.user_of(user))
+        self.vault.refuse_former(user_id)
         as_of = self.vault.renamings()
         session = self._session((user_id, as_of, event.client, event.session))
         if event.is_of_agent:
@@ -83,7 +91,9 @@ class Sessions:
         if event.name == PROMPT:
             return self._prompt(user_id, as_of, session, event)
         if event.name == STOP:
-            turn = session.turn
+            if (turn := session.turn) is None:
+                return "", _nothing
+            turn.is_answered = True
             return "", lambda: self._stop(turn, event.text)
         if event.name == COMPACT:  # what the model was given is gone with what it is made short of
             session.prompts.clear()
@@ -98,27 +108,34 @@ class Sessions:
         return session
 
     def _prompt(self, user_id: str, as_of: int, session: _Session, event: HookEvent) -> tuple[str, Work]:
-        session.turn = None
-        chat = self._chat(session, event)
+        last, session.turn = session.turn, None
+        before, asked = session.prompts, replace(event, text=_both_ends(event.text))
+        is_again = last is not None and not last.is_answered and before[-1:] == [asked.text]
+        kept, before = before, before[:-1] if is_again else before
+        chat = self._chat(before, asked)
         if chat is None or chat.is_housekeeping:
             return "", _nothing
-        session.prompts = [*session.prompts, event.text][-MAX_PROMPTS:]
+        session.prompts = [*before, asked.text][-MAX_PROMPTS:]
         request = UserRequest(chat, user_id, chat.conversation, self.vault.now(), as_of=as_of)
+        second = self._chat(kept, asked) if is_again else None
         memory = build_memory(
             self.vault,
             user_id,
             chat.words or chat.context,
-            said="\n".join([session.given, *session.prompts]),
+            said="\n".join([session.given, *before, asked.text]),
             budget=self.vault.config.proxy_memory_tokens,
             has_opening=session.has_opening,
         )
         text = self._given(session, memory, is_opening=not session.has_opening)
-        session.turn = turn = _Turn(request)
-        return text, lambda: self._record(turn)
+        same = [event.text if each == asked.text else each for each in before]
+        session.turn = turn = _Turn(request, None if asked == event else lambda: self._chat(same, event))
+        if second is not None:
+            turn.second = replace(request, chat=second)
+        return text, _nothing if event.is_command else lambda: self._record(turn)
 
-    def _chat(self, session: _Session, event: HookEvent) -> ChatRequest | None:
+    def _chat(self, before: Sequence[str], event: HookEvent) -> ChatRequest | None:
         """The same request as the one that the client sends to its model, as far as it tells which turn it is of."""
-        said = [{"role": "user", "content": text} for text in (*session.prompts, event.text)]
+        said = [{"role": "user", "content": text} for text in (*before, event.text)]
         messages = [message for each in said for message in (each, {"role": "assistant", "content": "…"})][:-1]
         config = self.vault.config
         fields = {"messages": messages, "tools": [{}]}
@@ -132,15 +149,24 @@ class Sessions:
         return memory.text
 
     def _record(self, turn: _Turn) -> None:
+        self._read(turn)
         turn.recorded = self._recorder.accept(turn.request)
         if turn.recorded is not None and turn.recorded.source and turn.recorded.is_new:
             self._learn(turn.recorded)
 
-    def _stop(self, turn: _Turn | None, text: str) -> None:
-        if turn is None or not text:
+    def _read(self, turn: _Turn) -> None:
+        if turn.whole is not None:
+            turn.request, turn.whole = replace(turn.request, chat=turn.whole() or turn.request.chat), None
+
+    def _stop(self, turn: _Turn, text: str) -> None:
+        if not text:
             return
+        self._read(turn)
         said = ChatResponse(text, is_complete=True)
-        recorded = self._recorder.complete(turn.request, said, accepted=turn.recorded)
+        if turn.second is not None and self._recorder.has(turn.second):  # the proxy has seen which it is
+            recorded = self._recorder.complete(turn.second, said)
+        else:
+            recorded = self._recorder.complete(turn.request, said, accepted=turn.recorded)
         if recorded is not None:
             self._learn(recorded)
             self._second_looks.submit(recorded.user_id, recorded.source, recorded.as_of)
@@ -154,6 +180,12 @@ class Sessions:
         with suppress(NotFound):  # nothing was said in it
             end_conversation(self.vault, user_id, event.session)
         commit_left_logs(self.vault)
+
+
+def _both_ends(text: str) -> str:
+    """What of a long text is searched for: people write what they want before or behind what they paste."""
+    half = MAX_ASKED_CHARS // 2
+    return text if len(text) <= MAX_ASKED_CHARS else f"{text[:half]}\n{text[-half + 1 :]}"
 
 
 def _nothing() -> None:

@@ -47,6 +47,8 @@ def event(context: Context, client: str, name: str) -> None:
         given = sys.stdin.buffer.read(MAX_EVENT_BYTES + 1)
         told = "event"
         happened = read_hook_event(client, json.loads(given[:MAX_EVENT_BYTES]))
+        if happened is None:
+            return
         told = happened.name
         if answer := happened.answer(ask(root, name, happened)):
             click.echo(answer)

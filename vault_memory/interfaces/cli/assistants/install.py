@@ -46,6 +46,7 @@ def install(
     context.vault_path = str(find_vault(given=context.vault_path, or_only=True))
     vault = context.open()
     user_id = vault.new_user(vault.user_of(name or getpass.getuser()))
+    vault.refuse_former(user_id)
     assistant = ASSISTANTS[client]
     is_new = "" if vault.is_user(user_id) else ", who is new: the first thing that is kept makes the user"
     echo(f"{assistant.title} gets the memory of {user_id} in {vault.root}{is_new}", err=True)
@@ -80,7 +81,7 @@ def _do(edits: Sequence[Edit], nothing: str, *, write: bool) -> None:
         return
     write_edits(edits)
     for edit in edits:
-        copy = f"; as it was before: {edit.backup}" if edit.backup.exists() else ""
+        copy = f"; as it was before: {edit.copy}" if edit.copy else ""
         echo(f"{edit.path} is {'deleted' if edit.after is None else 'written'}{copy}", err=True)
     echo("start the assistant again", err=True)
 

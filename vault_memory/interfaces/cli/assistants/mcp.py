@@ -29,6 +29,7 @@ def mcp(context: Context, name: str | None, toolsets: str) -> None:
         raise UsageError("this program has no MCP server: run `vault-memory mcp` or `python -m vault_memory mcp`")
     vault = context.open()
     user_id = vault.new_user(vault.user_of(name or getpass.getuser()))
+    vault.refuse_former(user_id)
     print_waits(vault.config)
     is_new = "" if vault.is_user(user_id) else ", who is new: the first thing that is kept makes the user"
     echo(f"the memory of {user_id} in {vault.root}{is_new}", err=True)

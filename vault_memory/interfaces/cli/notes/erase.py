@@ -110,6 +110,7 @@ def _ask(words: str, otherwise: str) -> None:
 def _show_preview(shown: Preview) -> None:
     echo(f"to be erased: {plural(shown.git.commits, 'commit')} made anew, {plural(shown.git.refs, 'reference')} moved")
     _list("found as", shown.forms)
+    _list("stands in", shown.places)
     _list("files changed or deleted", [*map(str, shown.git.files), *shown.private])
     _list("stays", shown.kept)
     _list("cannot be reached from here", shown.out_of_reach)

@@ -1,0 +1,92 @@
+"""What a vault itself needs: names, keys, labels, times and ids, without which its files cannot be read any more."""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
+from pathlib import PurePosixPath
+from typing import Any
+
+from vault_memory.core import graph, layout, memories, mistakes, reading, trailers
+from vault_memory.core.notes import note
+from vault_memory.core.profile import FIELDS, LABELS
+from vault_memory.core.record_kinds import KIND_OF_PATH
+
+_MACHINE_VALUE = re.compile(
+    r"[A-Za-z][A-Za-z0-9]*_\d+_[A-Za-z0-9]+(?:, [A-Za-z][A-Za-z0-9]*_\d+_[A-Za-z0-9]+)*"
+    r"|\d{4}-\d\d(?:-\d\d)?(?:[T ]\d\d:\d\d.{0,24})?|[\w./-]+\.jsonl:\d+"
+)
+"""Ids, times, and the line of a record."""
+_MACHINE_NAME = re.compile(r"[A-Za-z][A-Za-z0-9]*_\d+_[A-Za-z0-9]+|\d{4}(?:-\d\d){0,2}")
+_SETTING = re.compile(r"([^.]+)(?:\..*)?\.([^.]+)")
+
+
+@cache
+def words_of_every_vault() -> Mapping[str, str]:
+    """Each word → where every vault has it: names of its files and folders, keys and labels of profiles and notes, and
+    of messages of commits."""
+    names = [layout.SETTINGS_FILE, layout.STATE_DIR, layout.MEMORY_DIR, layout.SKILLS_DIR, layout.ARCHIVE_DIR]
+    names += [str(layout.SOUL), str(layout.AGENTS), layout.INDEX_FILE, *(glob for glob, _ in KIND_OF_PATH)]
+    keys = [*sorted(_properties()), *mistakes.TEXTS]
+    labels = [*LABELS, *(label for row in mistakes.TEXTS.values() for label in row)]
+    found = dict.fromkeys(names, "the names of its files")
+    found |= dict.fromkeys([*keys, *memories.TYPES, "true", "false", "null"], "the properties of its notes")
+    found |= dict.fromkeys([*FIELDS, *labels], "the labels of profiles and notes")
+    return found | dict.fromkeys([*trailers.KEYS.values(), "Reason"], "the messages of its commits")
+
+
+def words_of_name(path: PurePosixPath) -> Iterator[str]:
+    """Ids and days in the name of a file."""
+    for part in path.parts:
+        if found := _MACHINE_NAME.match(part):
+            yield found[0]
+
+
+def words_of_file(path: PurePosixPath, data: bytes) -> Iterator[str]:
+    """What programs read a file by, in its order: the keys of a record or of settings, the properties of a note that
+    the program gives it, and times, ids and numbers there; "" for a property of a person's own. A file that cannot be
+    read has none."""
+    text = data.decode("utf-8", "replace")
+    try:
+        if path.suffix == ".md":
+            for key, value in note.parse(text).meta.items():
+                yield key if key in _properties() else ""
+                yield from _words(value) if key in _properties() else ()
+        elif path.suffix == ".toml":
+            yield from _words(tomllib.loads(text))
+        elif path.suffix == ".jsonl":
+            for line in reading.lines(text):
+                if line.strip():
+                    yield from _words(json.loads(line))
+    except (ValueError, RecursionError):
+        return
+
+
+@cache
+def _properties() -> frozenset[str]:
+    return frozenset((*memories.PROPERTIES, *mistakes.PROPERTIES, *graph.PROPERTIES))
+
+
+def words_of_git(settings: Iterable[tuple[str, str]]) -> Iterator[str]:
+    """What git reads in its settings, (name, value): names, and values that are switches or numbers. What a person
+    calls a branch or a remote is theirs."""
+    for name, value in settings:
+        if found := _SETTING.fullmatch(name):
+            yield from found.groups()
+        if value in ("true", "false", "auto", "always", "never", "input") or value.isdecimal():
+            yield value
+
+
+def _words(value: Any) -> Iterator[str]:
+    if isinstance(value, Mapping):
+        for key, each in value.items():
+            yield str(key)
+            yield from _words(each)
+    elif isinstance(value, (list, tuple)):
+        for each in value:
+            yield from _words(each)
+    elif value is not None and (not isinstance(value, str) or _MACHINE_VALUE.fullmatch(value)):
+        yield str(value)
