@@ -52,9 +52,9 @@ def mounted_for_reading(root: Path) -> Iterator[None]:
 
 @contextlib.contextmanager
 def small_disk(folder: Path) -> Iterator[Path]:
-    """A disk of 1 MB at `folder`, until the end of the block; the test is skipped where nobody can mount one."""
+    """A disk of 2 MB at `folder`, until the end of the block; the test is skipped where nobody can mount one."""
     folder.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=1m", "none", str(folder)]
+    mount = ["mount", "-t", "tmpfs", "-o", "size=2m", "none", str(folder)]
     if subprocess.run(mount, capture_output=True, check=False).returncode:
         pytest.skip("this machine lets nobody mount")
     try:

@@ -108,6 +108,8 @@ load_recent_context = _in_thread(api.load_recent_context)
 tokenize_text = _in_thread(api.tokenize_text)
 pack_token_record = _in_thread(api.pack_token_record)
 validate_and_normalize = _in_thread(api.validate_and_normalize)
+read_note = _in_thread(api.read_note)
+related = _in_thread(api.related)
 
 
 class SemanticMemory:

@@ -148,8 +148,9 @@ def extract_and_update(
 def search(
     vault: Vault, /, user_id: str, query: str, top_k: int = 5, mode: Mode = "hybrid", **more: Any
 ) -> SearchResult:
-    """The passages that answer `query` best; `more`: other fields of `SearchQuery`. Raises `NotFound`, `UsageError`."""
-    return find(vault, user_id, SearchQuery(query, top_k, mode, **more))
+    """The passages that answer `query` best, in which "a phrase" and the beginning of a word (`honglou*`) may stand;
+    `more`: other fields of `SearchQuery`. Raises `NotFound`, `UsageError`."""
+    return find(vault, user_id, SearchQuery(query, top_k, mode, **{"is_typed": True} | more))
 
 
 @_vault_optional
@@ -293,6 +294,8 @@ user_profile = _vault_optional(profiles.user_profile)
 set_preference = _vault_optional(profiles.set_preference)
 store_memory = _vault_optional(memories.store_memory)
 remember = _vault_optional(memories.remember)
+read_note = _vault_optional(retrieval.read_named)
+related = _vault_optional(retrieval.related)
 recall = _vault_optional(retrieval.recall)
 recall_memory = _vault_optional(retrieval.recall_memory)
 memory_stats = _vault_optional(memories.statistics)
@@ -381,7 +384,7 @@ class MemorySearchEngine:
         user_id = self.vault.user_of(student_id)
         if not self.vault.is_user(user_id):
             return Found()
-        result = search(self.vault, user_id, query, top_k, mode)
+        result = search(self.vault, user_id, query, top_k, mode, is_typed=False)  # it is called with whole messages
         return Found((hit.as_dict() for hit in result.hits), result.degraded)
 
     def index_student_memory(self, student_id: str) -> Report:

@@ -244,3 +244,42 @@ def test_a_cold_search_imports_neither_numpy_nor_scikit_learn(cli: Cli) -> None:
     assert "暗色" in done.stdout
     for heavy in ("numpy", "sklearn", "git", "rich", "yaml", "opencc"):
         assert f"| {heavy}\n" not in done.stderr.replace(" ", "").replace("|", "| "), heavy
+
+
+def test_an_adopted_vault_can_be_asked_at_once(tmp_path: Path) -> None:
+    """`init --adopt` ends with a search that works, and nobody need be named in it."""
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes/My heron.md").write_text("It waits.\n")
+    told = Cli(tmp_path)("init", "--adopt", "notes")
+    proposed = next(line for line in told.splitlines() if line.startswith("try: ")).removeprefix("try: ")
+    assert proposed == f"vault-memory --vault {tmp_path / 'notes'} search 'My heron'"
+    cli = Cli(tmp_path / "notes")
+    assert cli("search", "My heron").startswith("My heron.md:1")
+    assert cli("read", "my heron") == "It waits.\n"
+    assert cli.json("related", "my heron") == {"notes": []}
+    cli("turn", "--user", "alice", "--message", "The otter swims.")
+    assert cli.json("search", "otter")["hits"][0]["scope"] == "alice"
+    assert cli.json("search", "my heron")["hits"][0]["scope"] == "shared"
+    cli("turn", "--user", "bob", "--message", "hi")
+    assert "2 users (alice, bob)" in cli("search", "otter", code=2)
+    assert cli("search", "--scope", "shared", "heron").startswith("My heron.md:1")
+
+
+def test_filters_alone_list_notes(cli: Cli) -> None:
+    (cli.folder / "books").mkdir()
+    for name in ("a", "b", "c"):
+        (cli.folder / f"books/{name}.md").write_text(f"Book {name}. #read/{name}\n")
+    done = cli.run("search", "--path", "books", "-k", "2")
+    assert "books/a.md:1" in done.stdout and "(2 of 3 notes; -k shows more)" in done.stderr
+    assert [hit["source"] for hit in cli.json("search", "--tag", "read/b")["hits"]] == ["books/b.md"]
+    assert cli("search", "--path", "none") == "nothing found\n"
+    assert "list notes by --path" in cli("search", code=2)
+    assert cli.json("search", '"book c"')["hits"][0]["source"] == "books/c.md"
+
+
+def test_a_new_user_is_made_and_said_so(cli: Cli) -> None:
+    assert "alice is a new user" in cli.run("remember", "--user", "alice", "tea is nice").stderr
+    assert cli.run("remember", "--user", "alice", "milk is nice").stderr == ""
+    told = cli.run("turn", "--user", "alcie", "--message", "hi").stderr
+    assert "alcie is a new user of this vault (there is also alice)" in told
+    assert "new user" not in cli.run("pref", "set", "--user", "carol", "no-such-key", "x").stderr

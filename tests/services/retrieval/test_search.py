@@ -483,3 +483,159 @@ def test_what_stands_in_a_note_is_found_in_a_vault_of_any_size(tmp_path: Path, n
     others = {f"notes/{n}.md": f"# N{n}\n\nNothing but words of number {n}.\n" for n in range(notes - 1)}
     made.write("u", {"notes/deploy.md": "# Deploy\n\n部署流程在這裡，Docker 有設定。\nThe theme is dark.\n", **others})
     assert search(made, "u", question).hits[0].source == "notes/deploy.md"
+
+
+CALLED = {
+    "books/honglou.md": "---\naliases: [紅樓夢筆記, Kofi]\ndescription: 賈寶玉的家\n---\n# Reading\n\nA garden.\n",
+    "books/Kofi talk.md": "Kofi, Kofi and Kofi: 紅樓夢筆記\n",
+    "people/Garden.md": "A person.\n",
+    "garden/plan.md": "---\ntitle: Garden\naliases: Plan B\n---\nBeds.\n",
+    "Plan B.md": "Nothing of plans.\n",
+    "It.md": "A novel.\n",
+    "empty.md": "---\naliases: [Hollow]\n---\n",
+}
+
+
+@pytest.mark.parametrize("mode", ["hybrid", "keyword", "vector"])
+@pytest.mark.parametrize(
+    ("question", "first_ones"),
+    [
+        ("紅樓夢筆記", ["books/honglou.md", "books/Kofi talk.md"]),
+        ("红楼梦笔记", ["books/honglou.md"]),
+        ("kofi", ["books/honglou.md", "books/Kofi talk.md"]),
+        ("Kofi Talk.md", ["books/Kofi talk.md"]),
+        ("books/honglou", ["books/honglou.md"]),
+        ("garden", ["garden/plan.md", "people/Garden.md"]),
+        ("plan b", ["Plan B.md", "garden/plan.md"]),
+        ("It", ["It.md"]),
+    ],
+)
+def test_a_note_that_is_called_so_is_first(world: World, mode: str, question: str, first_ones: list[str]) -> None:
+    world.write("", CALLED)
+    found = search(world, "u", question, 10, mode, "shared")
+    assert [hit.source for hit in found.hits][: len(first_ones)] == first_ones
+    assert all(0 <= hit.score <= 1 for hit in found.hits)
+    assert [hit.score for hit in found.hits] == sorted((hit.score for hit in found.hits), reverse=True)
+
+
+def test_a_note_called_so_answers_once_by_its_beginning(world: World) -> None:
+    lines = "\n\n".join(f"Line {n} of the garden, which is long and has many words in it." for n in range(15))
+    world.write("", {"Garden.md": lines, "other.md": "roses grow in a garden\n"})
+    sources = [hit.source for hit in search(world, "u", "garden", scope="shared").hits]
+    assert sources[:2] == ["Garden.md", "other.md"]
+
+
+def test_a_name_is_first_in_whatever_scope_it_is(world: World) -> None:
+    world.write("", {"drink/Tea house.md": "no such word\n"})
+    world.write("u", {"notes/talk.md": "tea house, tea house\n"})
+    hits = search(world, "u", "tea house", scope="all").hits
+    assert [hit.source for hit in hits[:2]] == ["drink/Tea house.md", "notes/talk.md"]
+
+
+def test_names_go_with_their_note(world: World) -> None:
+    world.write("", CALLED)
+    world.write("", {"books/honglou.md": "---\naliases: [Other]\n---\nA garden.\n"})
+    assert first(search(world, "u", "kofi", scope="shared")).source == "books/Kofi talk.md"
+    assert first(search(world, "u", "other", scope="shared")).source == "books/honglou.md"
+    world.index("").remove(["books/honglou.md"])
+    assert search(world, "u", "other", scope="shared").hits == []
+
+
+@pytest.mark.parametrize("question", ["寶玉住哪裡", "where is the books folder"])
+def test_description_and_folders_count_as_names(world: World, question: str) -> None:
+    world.write("", CALLED)
+    assert search(world, "u", question, scope="shared").hits[0].source.startswith("books/")
+
+
+def test_names_pass_a_filter_like_all_else(world: World) -> None:
+    world.write("", CALLED)
+    assert search(world, "u", "kofi", scope="shared", tags=("none",)).hits == []
+
+
+SHELF = {
+    "books/honglou.md": "---\ntags: [文學/小說]\n---\nHongloumeng, a dream of red mansions.\n\nThe art of the state.\n",
+    "books/old/rome.md": "The state of the art in Rome. #History/Rome\n\nRunning water.\n",
+    "books.md": "A list of books. #history\n",
+    "bookshelf/a.md": "---\ndate: 2026-01-05\ntags: [deep work]\n---\nWood and React組件。\n",
+    "only.md": "---\nmood: bright\n---\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("more", "sources"),
+    [
+        ({"path": "books"}, ["books.md", "books/honglou.md", "books/old/rome.md"]),
+        ({"path": "./books/old/"}, ["books/old/rome.md"]),
+        ({"path": "only"}, ["only.md"]),
+        ({"path": "none"}, []),
+        ({"path": "%"}, []),
+        ({"tags": ("#history",)}, ["books.md", "books/old/rome.md"]),
+        ({"tags": ("HISTORY/rome",)}, ["books/old/rome.md"]),
+        ({"tags": ("文学",)}, ["books/honglou.md"]),
+        ({"tags": ("小說",)}, []),
+        ({"tags": ("deep work",)}, ["bookshelf/a.md"]),
+        ({"tags": ("history",), "path": "books"}, ["books.md", "books/old/rome.md"]),
+        ({"since": date(2026, 1, 1)}, ["bookshelf/a.md"]),
+        ({"kinds": ("note",)}, ["bookshelf/a.md", "books.md", "books/honglou.md", "books/old/rome.md", "only.md"]),
+        ({}, []),
+    ],
+)
+def test_without_words_filters_list_the_notes(world: World, more: dict[str, object], sources: list[str]) -> None:
+    world.write("", SHELF)
+    found = search(world, "u", " ", 10, scope="shared", is_typed=True, **more)
+    assert [hit.source for hit in found.hits] == sources and found.listed == (len(sources) if more else None)
+    assert all(hit.content for hit in found.hits)
+
+
+def test_a_list_is_cut_and_says_how_long_it_is(world: World) -> None:
+    world.write("", {f"many/{n:02}.md": f"Note {n}\n" for n in range(12)})
+    found = search(world, "u", "", 5, scope="shared", path="many", is_typed=True)
+    assert len(found.hits) == 5 and found.listed == 12
+
+
+def test_a_path_may_begin_at_the_root_of_the_vault(world: World) -> None:
+    for path in ("notes", "memory/u/notes", "/memory/u/notes/"):
+        assert {hit.source for hit in search(world, "u", "", path=path, is_typed=True).hits} == {
+            "notes/tea.md",
+            "notes/code.md",
+        }
+    assert search(world, "u", "", path="memory/v/notes", is_typed=True).hits == []
+
+
+@pytest.mark.parametrize("mode", ["hybrid", "keyword", "vector"])
+@pytest.mark.parametrize(
+    ("query", "sources"),
+    [
+        ('"state of the art"', ["books/old/rome.md"]),
+        ('"art of the state" dream', ["books/honglou.md"]),
+        ('"React組件"', ["bookshelf/a.md"]),
+        ("“组件”", ["bookshelf/a.md"]),
+        ('"rome" "running water"', ["books/old/rome.md"]),
+        ('"no such phrase"', []),
+        ("honglou*", ["books/honglou.md"]),
+        ("wat*", ["books/old/rome.md"]),
+    ],
+)
+def test_phrases_and_beginnings(world: World, mode: str, query: str, sources: list[str]) -> None:
+    world.write("", SHELF)
+    found = search(world, "u", query, scope="shared", mode=mode, is_typed=True, min_fit=0.0)
+    if "*" in query and mode != "keyword":  # vectors bring others, too
+        assert found.hits[0].source == sources[0]
+    else:
+        assert [hit.source for hit in found.hits] == sources
+
+
+def test_only_a_person_types_phrases(world: World) -> None:
+    world.write("", SHELF)
+    assert search(world, "u", 'what is "the state of Rome"', scope="shared").hits
+    assert not search(world, "u", 'what is "the state of Rome"', scope="shared", is_typed=True).hits
+
+
+def test_a_phrase_may_stand_in_a_name(world: World) -> None:
+    world.write("", {"Note composer.md": "It merges.\n", "other.md": "A composer of a note.\n"})
+    hits = search(world, "u", '"note composer" merges', scope="shared", is_typed=True).hits
+    assert [hit.source for hit in hits] == ["Note composer.md"]
+
+
+def test_a_program_without_words_gets_nothing(world: World) -> None:
+    assert search(world, "u", "", kinds=("note",)).hits == []

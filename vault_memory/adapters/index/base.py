@@ -9,7 +9,7 @@ from typing import NamedTuple, Protocol
 from vault_memory.adapters.embedding import Embedder, Vector
 from vault_memory.adapters.scan import Stamp
 from vault_memory.core.notes import Document, Resume
-from vault_memory.core.ranking import Candidates, Filter
+from vault_memory.core.ranking import Candidate, Candidates, Filter
 from vault_memory.core.text import QueryTerms
 
 
@@ -78,6 +78,14 @@ class MemoryText(NamedTuple):
     type: str
     text: str
     is_whole: bool
+
+
+class Ties(NamedTuple):
+    """What ties a note to others: what it is called, the names that it links to, its tags; all folded."""
+
+    names: tuple[str, ...] = ()
+    links: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
 
 
 class Traces(NamedTuple):
@@ -211,6 +219,32 @@ class Index(Protocol):
         With `vectors_add_chunks=False` vectors add no chunks unless words found none. A space that the index does not
         hold finds nothing: vectors of two spaces are never compared.
         """
+        ...
+
+    def listed(self, only: Filter, limit: int) -> tuple[int, list[Candidate]]:
+        """How many notes a filter lets through, and the first chunks of `limit` of them: the newest day first, then by
+        path."""
+        ...
+
+    def called(self, name: str) -> list[tuple[str, int]]:
+        """The sources of the notes that are called so (`naming.key`), each with how (`ranking.BY_NAME`, …)."""
+        ...
+
+    def ties(self, source: str) -> Ties:
+        """What ties a note to others; nothing for one that the index does not hold."""
+        ...
+
+    def linking(self, called: Collection[str]) -> list[str]:
+        """The sources of the notes that link to one of these names."""
+        ...
+
+    def tagged(self, tags: Collection[str]) -> dict[str, tuple[str, ...]]:
+        """The sources of the notes with one of these tags (as `ties` gives them), each with all of its tags."""
+        ...
+
+    def near(self, source: str, limit: int) -> dict[str, float]:
+        """The sources of the `limit` notes nearest to a note by their vectors, each with the best cosine of its chunks
+        and the mean of the note's; none without vectors."""
         ...
 
     def memories(self, ids: Collection[str] | None = None) -> list[MemoryRow]:

@@ -8,9 +8,14 @@ INSERT INTO meta VALUES('zeroed', 1);
 INSERT INTO meta VALUES('new', 1);
 CREATE TABLE files(
   file_id INTEGER PRIMARY KEY, source TEXT NOT NULL UNIQUE, kind TEXT NOT NULL, title TEXT NOT NULL, day TEXT NOT NULL,
-  tags TEXT NOT NULL, content_hash BLOB NOT NULL, size INTEGER NOT NULL, mtime_ns INTEGER NOT NULL,
+  tags TEXT NOT NULL, links TEXT NOT NULL, content_hash BLOB NOT NULL, size INTEGER NOT NULL, mtime_ns INTEGER NOT NULL,
   ctime_ns INTEGER NOT NULL, inode INTEGER NOT NULL, problem TEXT NOT NULL,
   resume TEXT NOT NULL);
+-- What each file is called, folded (`naming.key`), and how (`ranking.BY_NAME`, …).
+CREATE TABLE names(
+  name TEXT NOT NULL, file_id INTEGER NOT NULL REFERENCES files ON DELETE CASCADE, how INTEGER NOT NULL,
+  PRIMARY KEY(name, file_id)) WITHOUT ROWID;
+CREATE INDEX names_file ON names(file_id);
 -- A typed memory (kind `memory`). Times are seconds since 1970. It is past from `until` on, which is when it expires, 0
 -- for one that is superseded or archived, and NULL for a lasting one.
 CREATE TABLE memories(

@@ -15,14 +15,15 @@ from pathlib import Path
 import apsw
 
 from vault_memory.adapters.embedding import HTTP, OFFLINE, Embedder, Vector
-from vault_memory.adapters.index import database, judging, memories, removal, vectors, words
-from vault_memory.adapters.index.base import FileState, MemoryRow, MemoryText, Remains, Space, Stats, Traces
+from vault_memory.adapters.index import database, judging, memories, names, removal, vectors, words
+from vault_memory.adapters.index.base import FileState, MemoryRow, MemoryText, Remains, Space, Stats, Ties, Traces
 from vault_memory.adapters.index.database import Refuse, rows, value
 from vault_memory.adapters.index.outgoing import OutgoingTexts
+from vault_memory.adapters.index.vectors import Condition
 from vault_memory.adapters.scan import Stamp
 from vault_memory.core.layout import ARCHIVE_DIR
-from vault_memory.core.notes import Chunk, Document, Resume, Segment
-from vault_memory.core.ranking import Candidates, Filter, Knowledge
+from vault_memory.core.notes import Chunk, Document, Resume, Segment, naming
+from vault_memory.core.ranking import Candidate, Candidates, Filter, Knowledge
 from vault_memory.core.text import QueryTerms, tokens
 from vault_memory.errors import Busy, IndexUnusable
 
@@ -82,9 +83,11 @@ class SqliteIndex:
         head_words = _head(document)
         expected = []
         for position, chunk in enumerate(document.chunks):
-            identity = _identity(document.title, tokens.stems(chunk.heading) + head_words, chunk)
-            expected.append((position, chunk.start, chunk.end, chunk.heading, chunk.text, identity))
-        sql = "SELECT position, line_start, line_end, heading, text, identity FROM chunks JOIN files USING(file_id)"
+            head, identity = tokens.stems(chunk.heading) + head_words, _identity(document.title, chunk)
+            expected.append((position, chunk.start, chunk.end, chunk.heading, chunk.text, head, identity))
+        sql = (
+            "SELECT position, line_start, line_end, heading, text, head, identity FROM chunks JOIN files USING(file_id)"
+        )
         with self._open() as db:
             return rows(db, f"{sql} WHERE source = ? ORDER BY position", (document.source,)) == expected
 
@@ -112,7 +115,8 @@ class SqliteIndex:
                     )
                     continue
                 db.execute(
-                    f"INSERT INTO files(source, kind, title, day, tags, {_STATE}) VALUES(?,'','','','',?,?,?,?,?,?,?)"
+                    f"INSERT INTO files(source, kind, title, day, tags, links, {_STATE})"
+                    " VALUES(?,'','','','','',?,?,?,?,?,?,?)"
                     " ON CONFLICT(source) DO UPDATE SET content_hash=excluded.content_hash, size=excluded.size,"
                     " mtime_ns=excluded.mtime_ns, ctime_ns=excluded.ctime_ns, inode=excluded.inode,"
                     " problem=excluded.problem, resume=excluded.resume",
@@ -153,31 +157,33 @@ class SqliteIndex:
 
     def _put_file(self, db: apsw.Connection, document: Document, state: FileState) -> int:
         day = document.day.isoformat() if document.day else ""
-        tags = "".join(f"\n{tag}\n" for tag in document.tags)
-        row = (document.source, document.kind, document.title, day, tags, *_state_row(state))
+        tags, links = _listed(map(tokens.fold, document.tags)), _listed(document.links)
+        row = (document.source, document.kind, document.title, day, tags, links, *_state_row(state))
         sql = (
-            f"INSERT INTO files(source, kind, title, day, tags, {_STATE}) VALUES(?,?,?,?,?,?,?,?,?,?,?,?)"
+            f"INSERT INTO files(source, kind, title, day, tags, links, {_STATE}) VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?)"
             " ON CONFLICT(source) DO UPDATE SET kind=excluded.kind, title=excluded.title, day=excluded.day,"
-            " tags=excluded.tags, content_hash=excluded.content_hash, size=excluded.size, mtime_ns=excluded.mtime_ns,"
-            " ctime_ns=excluded.ctime_ns, inode=excluded.inode, problem=excluded.problem, resume=excluded.resume"
+            " tags=excluded.tags, links=excluded.links, content_hash=excluded.content_hash, size=excluded.size,"
+            " mtime_ns=excluded.mtime_ns, ctime_ns=excluded.ctime_ns, inode=excluded.inode,"
+            " problem=excluded.problem, resume=excluded.resume"
             " RETURNING file_id"
         )
         file_id = int(value(db, sql, row))
+        names.put(db, file_id, document)
         memories.put(db, file_id, document)
         return file_id
 
     def _put_chunks(self, db: apsw.Connection, file_id: int, document: Document) -> None:
         """Replace a file's chunks from the document's first on. A chunk with unchanged text keeps its row, words and
         vectors, wherever it moved."""
-        kept: dict[bytes, list[int]] = {}
-        held = "SELECT chunk_id, identity FROM chunks WHERE file_id = ? AND position >= ?"
-        for chunk_id, identity in rows(db, held, (file_id, document.first)):
-            kept.setdefault(identity, []).append(chunk_id)
+        kept: dict[tuple[bytes, str], list[int]] = {}
+        held = "SELECT chunk_id, identity, head FROM chunks WHERE file_id = ? AND position >= ?"
+        for chunk_id, identity, head in rows(db, held, (file_id, document.first)):
+            kept.setdefault((identity, head), []).append(chunk_id)
         head_words = _head(document)
         for position, chunk in enumerate(document.chunks, document.first):
             head = tokens.stems(chunk.heading) + head_words
-            identity = _identity(document.title, head, chunk)
-            if ids := kept.get(identity):
+            identity = _identity(document.title, chunk)
+            if ids := kept.get((identity, head)):
                 db.execute(
                     "UPDATE chunks SET position=?, line_start=?, line_end=? WHERE chunk_id=?",
                     (position, chunk.start, chunk.end, ids.pop()),
@@ -340,18 +346,56 @@ class SqliteIndex:
         vectors_add_chunks: bool = True,
     ) -> Candidates:
         with self._open() as db, _one_state(db):
-            condition = words.condition(db, only or Filter())
+            condition = words.condition(db, only or Filter(), query.phrases)
             total = int(value(db, "SELECT value FROM meta WHERE key = 'chunks'"))
             others = tuple({other: None for synonyms in query.synonyms for other in synonyms.others})
-            frequency = words.frequency(db, (*query.search_terms, *query.ranking_terms, *others))
+            asked = (*query.search_terms, *query.ranking_terms, *others)
+            frequency = {term: min(total, held) for term, held in words.frequency(db, asked).items()}
             searched = [words.terms_to_search(terms, frequency, total) for terms in (query.search_terms, others)]
             keyword = words.best(db, [term for terms in searched for term in terms], condition, limit)
+            called = names.called(db, query.name, condition)
+            keyword |= {chunk_id: 0.0 for chunk_id in called if chunk_id not in keyword}
             near, known = vectors.Nearest({}, None), Knowledge()
             if vector:
                 brought = limit if vectors_add_chunks or not keyword else 0
                 near = self._nearest.search(db, *vector, list(keyword), condition, brought)
                 known = judging.knowledge(db, vector[0])
-            return Candidates(words.fetch(db, keyword, near.cosines), frequency, total, near.spread, known)
+            found = words.fetch(db, keyword, near.cosines, called)
+            return Candidates(found, frequency, total, near.spread, known)
+
+    def listed(self, only: Filter, limit: int) -> tuple[int, list[Candidate]]:
+        with self._open() as db, _one_state(db):
+            count, chunks = words.listed(db, words.condition(db, only), limit)
+            found = {each.chunk_id: each for each in words.fetch(db, dict.fromkeys(chunks, 0.0), {}, {})}
+            return count, [found[chunk_id] for chunk_id in chunks]
+
+    def called(self, name: str) -> list[tuple[str, int]]:
+        with self._open() as db:
+            return names.sources(db, name)
+
+    def ties(self, source: str) -> Ties:
+        with self._open() as db:
+            return names.ties(db, source)
+
+    def linking(self, called: Collection[str]) -> list[str]:
+        with self._open() as db:
+            return names.linking(db, called)
+
+    def tagged(self, tags: Collection[str]) -> dict[str, tuple[str, ...]]:
+        with self._open() as db:
+            return names.tagged(db, tags)
+
+    def near(self, source: str, limit: int) -> dict[str, float]:
+        held = self.spaces()
+        with self._open() as db, _one_state(db):
+            for space in sorted(held, key=lambda name: (held[name].pending, name.startswith(OFFLINE))):
+                if vector := vectors.mean(db, space, source):
+                    others = Condition(
+                        "SELECT chunk_id FROM chunks JOIN files USING(file_id) WHERE source <> ?", (source,)
+                    )
+                    found = self._nearest.search(db, space, vector, [], others, limit).cosines
+                    return names.best_of(db, found)
+            return {}
 
     def stats(self) -> Stats:
         with self._open() as db:
@@ -419,16 +463,25 @@ def _one_state(db: apsw.Connection) -> Iterator[None]:
 
 
 def _head(document: Document) -> str:
-    """What each chunk is found by beside its own words: title and day of the file, and the tags of a memory."""
-    tags = f" {tokens.stems(' '.join(document.tags))}" if document.kind == memories.KIND and document.tags else ""
-    days = f" {'  '.join(tokens.day_terms(document.day))} " if document.day else ""
-    return tokens.stems(document.title) + tags + days
+    """What each chunk is found by beside its own words: what its file is called and is about, and its day. A name that
+    stands in one before it counts once."""
+    found = ""
+    for text in naming.head(document.source, document.kind, document.title, document.meta):
+        if (stems := tokens.stems(text)) not in found:
+            found += stems
+    return found + (f" {'  '.join(tokens.day_terms(document.day))} " if document.day else "")
 
 
-def _identity(title: str, head: str, chunk: Chunk) -> bytes:
-    """A hash of all that shapes a chunk's words, segments and vector; its position in the file is not part of it."""
+def _listed(texts: Iterable[str]) -> str:
+    """Texts as one, in which `\\n…\\n` finds each."""
+    return "".join(f"\n{text}\n" for text in texts)
+
+
+def _identity(title: str, chunk: Chunk) -> bytes:
+    """A hash of all that shapes a chunk's own words, its segments and its vector; its position in the file is not part
+    of it, nor is what else its note is called: a note that was moved keeps its vectors."""
     segments = [(segment.line - chunk.start, segment.start, segment.end) for segment in chunk.segments]
-    shape = (title, head, chunk.heading, chunk.sections, chunk.text, segments)
+    shape = (title, chunk.heading, chunk.sections, chunk.text, segments)
     return hashlib.sha256(repr(shape).encode("utf-8", "replace")).digest()[:16]
 
 

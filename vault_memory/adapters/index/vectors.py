@@ -211,6 +211,18 @@ def _scan(db: apsw.Connection, space: int, query: bytes, also: Sequence[int], on
     return Nearest({row[0]: row[1] for row in (*nearest, *filled)}, _spread(count, total, squares, best))
 
 
+def mean(db: apsw.Connection, space: str, source: str) -> Vector | None:
+    """The mean of the vectors of a file in a space; None where it has none."""
+    found = rows(
+        db,
+        "SELECT embedding FROM vectors JOIN spaces USING(space_id) JOIN chunks USING(chunk_id)"
+        " JOIN files USING(file_id) WHERE name = ? AND source = ? ORDER BY position",
+        (space, source),
+    )
+    sums = [sum(each) for each in zip(*(array("b", packed) for (packed,) in found), strict=True)]
+    return [total / len(found) for total in sums] if any(sums) else None
+
+
 def _spread(count: int, total: int, squares: int, best: float) -> Spread:
     """The spread of `count` cosines from the sum of their `STEPS` and the sum of the squares of these. They are whole
     numbers: their sums do not depend on the order."""

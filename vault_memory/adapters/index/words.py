@@ -5,6 +5,7 @@ Lists are passed as one JSON value: the text of a statement then stays the same,
 
 from __future__ import annotations
 
+import itertools
 import json
 from array import array
 from collections.abc import Mapping, Sequence
@@ -15,7 +16,7 @@ import apsw
 from vault_memory.adapters.index.database import at_once, rows, value
 from vault_memory.adapters.index.vectors import Condition
 from vault_memory.core.notes import Segment
-from vault_memory.core.ranking import RECORD, Candidate, Filter
+from vault_memory.core.ranking import NOT_CALLED, RECORD, Candidate, Filter
 from vault_memory.core.text import tokens
 
 LARGE_INDEX_CHUNKS = 5_000
@@ -33,7 +34,7 @@ def best(db: apsw.Connection, terms: Sequence[str], only: Condition, limit: int)
         return {}
     # `+rowid`: the words find the chunks, then the condition is tested. By rowid SQLite would ask FTS5 for each chunk
     # that the condition lets through, and take ten times as long where these are many.
-    match = " OR ".join(f'"{" ".join(tokens.pieces(term))}"' for term in terms)
+    match = " OR ".join(map(_matched, terms))
     found = at_once(
         db,
         "SELECT json_group_array(json_array(chunk_id, score, kind = ?)"
@@ -48,6 +49,11 @@ def best(db: apsw.Connection, terms: Sequence[str], only: Condition, limit: int)
     return dict(read + records)
 
 
+def _matched(term: str) -> str:
+    """A term as FTS5 is asked for it: its pieces side by side, or how a word begins."""
+    return f'"{term[:-1]}"*' if term.endswith("*") else f'"{" ".join(tokens.pieces(term))}"'
+
+
 def terms_to_search(terms: Sequence[str], frequency: Mapping[str, int], total: int) -> list[str]:
     """The terms to search for: those in the index; of a large one without the common terms, if enough others are left.
 
@@ -58,8 +64,8 @@ def terms_to_search(terms: Sequence[str], frequency: Mapping[str, int], total: i
     return rare if total >= LARGE_INDEX_CHUNKS and len(rare) >= MIN_RARE_TERMS else held
 
 
-def condition(db: apsw.Connection, only: Filter) -> Condition:
-    """The chunks of the notes that a filter lets through."""
+def condition(db: apsw.Connection, only: Filter, phrases: Sequence[str] = ()) -> Condition:
+    """The chunks of the notes that a filter lets through, of those with the words of all phrases in a row."""
     tests, values = [], list[object]()
     if only.kinds:
         tests.append(f"kind IN ({','.join('?' * len(only.kinds))})")
@@ -71,8 +77,15 @@ def condition(db: apsw.Connection, only: Filter) -> Condition:
         tests.append("day <> '' AND day <= ?")
         values.append(only.until.isoformat())
     for tag in only.tags:
-        tests.append("instr(tags, ?)")
-        values.append(f"\n{tag}\n")
+        folded = tokens.fold(tag).rstrip("/")
+        tests.append("(instr(tags, ?) OR instr(tags, ?))")
+        values.extend((f"\n{folded}\n", f"\n{folded}/"))
+    if only.path:
+        tests.append("(source IN (?, ?) OR instr(source, ?) = 1)")
+        values.extend((only.path, f"{only.path}.md", f"{only.path}/"))
+    if runs := [run for phrase in phrases for run in _runs(phrase)]:
+        tests.append("chunk_id IN (SELECT rowid FROM words WHERE words MATCH ?)")
+        values.append(" AND ".join(runs))
     if only.memory_types:
         types = ",".join("?" * len(only.memory_types))
         tests.append(f"file_id IN (SELECT file_id FROM memories WHERE type IN ({types}))")
@@ -94,16 +107,39 @@ def condition(db: apsw.Connection, only: Filter) -> Condition:
     return Condition(sql, tuple(values))
 
 
+def _runs(phrase: str) -> list[str]:
+    """The runs of one script in a phrase as FTS5 is asked for them: between Chinese and other words single characters
+    are indexed, too."""
+    words = itertools.groupby(tokens.stems(phrase).split(), tokens.is_han_piece)
+    return [_matched(run) for is_han, each in words for run in (each if is_han else [" ".join(each)])]
+
+
+def listed(db: apsw.Connection, only: Condition, limit: int) -> tuple[int, list[int]]:
+    """How many notes a filter lets through, and the first chunks of the newest of them, then by path."""
+    sql = f"FROM chunks JOIN files USING(file_id) WHERE position = 0 {only.on('chunk_id')}"
+    found = rows(db, f"SELECT chunk_id {sql} ORDER BY day DESC, source LIMIT ?", (*only.values, limit))
+    return int(value(db, f"SELECT count(*) {sql}", only.values)), [chunk_id for (chunk_id,) in found]
+
+
 def frequency(db: apsw.Connection, terms: Sequence[str]) -> dict[str, int]:
-    """The number of chunks with each term; of a phrase, with the rarest of its pieces."""
+    """The number of chunks with each term; of a phrase, with the rarest of its pieces; of a beginning about that of the
+    words that begin so."""
+    begun = [term for term in terms if term.endswith("*")]
+    if begun:
+        whole = frequency(db, [term for term in terms if not term.endswith("*")])
+        sql = "SELECT coalesce(sum(doc), 0) FROM terms WHERE term >= ? AND term < ?"
+        ends = {term: (term[:-1], term[:-1] + chr(0x10FFFF)) for term in begun}
+        return whole | {term: int(value(db, sql, end)) for term, end in ends.items()}
     pieces = {term: tokens.pieces(term) for term in terms}
     sql = "SELECT json_group_object(term, doc) FROM terms WHERE term IN (SELECT value FROM json_each(?))"
     held: dict[str, int] = at_once(db, sql, (json.dumps([*{piece for each in pieces.values() for piece in each}]),))
     return {term: min(held.get(piece, 0) for piece in each) for term, each in pieces.items()}
 
 
-def fetch(db: apsw.Connection, keyword: Mapping[int, float], cosines: Mapping[int, float]) -> list[Candidate]:
-    """The chunks that words or vectors found, as candidates."""
+def fetch(
+    db: apsw.Connection, keyword: Mapping[int, float], cosines: Mapping[int, float], called: Mapping[int, int]
+) -> list[Candidate]:
+    """The chunks that words, vectors or names found, as candidates."""
     found = rows(
         db,
         "SELECT chunk_id, source, kind, day, position, text, line_start, units, stems, head, sections"
@@ -125,6 +161,7 @@ def fetch(db: apsw.Connection, keyword: Mapping[int, float], cosines: Mapping[in
             keyword=keyword.get(chunk_id, 0.0),
             cosine=cosines.get(chunk_id),
             sections=_sections(sections),
+            called=called.get(chunk_id, NOT_CALLED),
         )
         for chunk_id, source, kind, day, position, text, start, packed, stems, head, sections in found
     ]

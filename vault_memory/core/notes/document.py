@@ -18,7 +18,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from vault_memory.core import layout, reading
-from vault_memory.core.notes import journal, note
+from vault_memory.core.notes import journal, naming, note
 from vault_memory.core.text import tokens
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ class Document:
 
     `chunks` begin with the file's chunk `first` (0-based): the chunks before it are as they were when the file was last
     read. `resume` is for the next time; None: then the file has to be read from its beginning. `meta` is the front
-    matter.
+    matter, `tags` are those in it and in the text, `links` the keys of the notes that it points at (see `naming`).
     """
 
     source: str
@@ -112,6 +112,7 @@ class Document:
     first: int = 0
     resume: Resume | None = None
     meta: Mapping[str, Any] = field(default_factory=dict)
+    links: tuple[str, ...] = ()
 
 
 def read(source: str, kind: str, data: bytes, resume: Resume | None = None) -> Document:
@@ -176,8 +177,10 @@ def _markdown(source: str, kind: str, data: bytes, text: str, problems: list[str
     for at, span in enumerate(spans, position):
         first = 1 if at == 0 else span.start + offset  # front matter belongs to the first chunk
         chunks.append(_chunk(first, span.end + offset - 1, span.heading, list(_rows(kind, span, lines, offset))))
-    if not chunks and text:  # nothing but front matter
-        chunks.append(Chunk(1, len(reading.lines(text)), "", "", ()))
+    if not chunks and text:  # nothing but front matter: of a note it is what there is to read
+        above = reading.lines(text)
+        shown = [_Row(number, row) for number, row in enumerate(above, 1)] if kind == "note" else []
+        chunks.append(_chunk(1, len(above), (), shown))
     title = (
         (resume.title if resume else parsed.title)
         or (PurePosixPath(source).stem if kind == "entity" else "")  # its headings are the same in all
@@ -193,7 +196,17 @@ def _markdown(source: str, kind: str, data: bytes, text: str, problems: list[str
         following = Resume(position + final[0], opening.start + offset, *beginning, title, offset, opening.above)
     day = _day(source, parsed.meta)
     return Document(
-        source, kind, title, day, parsed.tags, tuple(chunks), tuple(problems), position, following, parsed.meta
+        source,
+        kind,
+        title,
+        day,
+        tuple(dict.fromkeys([*parsed.tags, *naming.inline_tags(parsed.body)])),
+        tuple(chunks),
+        tuple(problems),
+        position,
+        following,
+        parsed.meta,
+        naming.links(source, text),
     )
 
 

@@ -9,14 +9,28 @@ from vault_memory.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from vault_memory.core.ranking import floor, fusion, passage, probes, rank
-    from vault_memory.core.ranking.candidate import Candidate, Candidates, Filter, Knowledge, Spread
+    from vault_memory.core.ranking.candidate import (
+        BY_ALIAS,
+        BY_NAME,
+        BY_TITLE,
+        NOT_CALLED,
+        Candidate,
+        Candidates,
+        Filter,
+        Knowledge,
+        Spread,
+    )
     from vault_memory.core.ranking.passage import RECORD
 
 __all__ = [
+    "BY_ALIAS",
+    "BY_NAME",
+    "BY_TITLE",
     "Candidate",
     "Candidates",
     "Filter",
     "Knowledge",
+    "NOT_CALLED",
     "RECORD",
     "Spread",
     "floor",
@@ -29,10 +43,14 @@ __all__ = [
 __getattr__ = lazy_exports(
     __name__,
     {
+        "BY_ALIAS": "candidate",
+        "BY_NAME": "candidate",
+        "BY_TITLE": "candidate",
         "Candidate": "candidate",
         "Candidates": "candidate",
         "Filter": "candidate",
         "Knowledge": "candidate",
+        "NOT_CALLED": "candidate",
         "RECORD": "passage",
         "Spread": "candidate",
     },

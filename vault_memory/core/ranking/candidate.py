@@ -12,7 +12,8 @@ from vault_memory.core.notes import Segment
 
 @dataclass(frozen=True)
 class Filter:
-    """Which notes may answer: of these kinds, with all these tags, of the days from `since` to `until` (inclusive);
+    """Which notes may answer: of these kinds, in this folder (or this one note), with all these tags or tags below them
+    (`文學/小說` is below `文學`), of the days from `since` to `until` (inclusive);
     with `memory_types` or `skills` only memories of one of these types and skills ("": none). `at` (seconds since 1970)
     leaves out the memories that are past then: expired, superseded or archived ones. None: they answer, too."""
 
@@ -23,6 +24,12 @@ class Filter:
     memory_types: tuple[str, ...] = ()
     skills: tuple[str, ...] | None = None
     at: float | None = None
+    path: str = ""
+
+
+NOT_CALLED, BY_ALIAS, BY_TITLE, BY_NAME = 0, 1, 2, 3
+"""Whether the question is, to the letter, what a note is called: by an alias, by the heading that it begins with, or by
+the title in its front matter, its file's name or its path."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +38,7 @@ class Candidate:
     `sections` the words of further headings, each with the number of the first segment below it.
 
     `keyword` is its BM25 (higher is better, 0 when no word matched), `cosine` that of its vector and the query's (None:
-    it has no vector).
+    it has no vector), `called` how the question names its note (only of the note's first chunk).
     """
 
     chunk_id: int
@@ -46,6 +53,7 @@ class Candidate:
     keyword: float
     cosine: float | None
     sections: Sequence[tuple[int, str]] = ()
+    called: int = NOT_CALLED
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from vault_memory.core.ranking.candidate import Knowledge, Spread
+from vault_memory.core.ranking.candidate import NOT_CALLED, Knowledge, Spread
 from vault_memory.core.ranking.rank import ScoredSegment
 from vault_memory.core.text import tokens
 
@@ -66,9 +66,13 @@ def weights(known: Knowledge, is_han: bool, spread: Spread | None, keyword: floa
     return Weights(*(asked if each is None else min(asked, weight(each, spread, keyword)) for each in own))
 
 
-def blend(scored: Sequence[ScoredSegment], spread: Spread | None, weights: Weights, best: float) -> None:
+def blend(
+    scored: Sequence[ScoredSegment], spread: Spread | None, weights: Weights, best: float, called: int = NOT_CALLED
+) -> None:
     """Set each segment's score, 0 to 1: its weight times the nearness of its chunk, the rest from its words, of which
-    `best` is the most that any segment has. A chunk that has no vector yet is judged by its words alone."""
+    `best` is the most that any segment has. A chunk that has no vector yet is judged by its words alone.
+
+    `called` is the most of all chunks: where the question is the name of a note, all scores make room for it above."""
     best = best or 1.0
     near: dict[int, tuple[float, float]] = {}
     if spread is not None and spread.deviation:
@@ -80,7 +84,8 @@ def blend(scored: Sequence[ScoredSegment], spread: Spread | None, weights: Weigh
         }
     for segment in scored:
         share, height = near.get(segment.candidate.chunk_id, (0.0, 0.0))
-        segment.score = (1 - share) * (segment.keyword / best) + share * height
+        score = (1 - share) * (segment.keyword / best) + share * height
+        segment.score = (segment.candidate.called + score) / (called + 1)
 
 
 def nearness(cosine: float, spread: Spread) -> float:

@@ -45,7 +45,8 @@ class Passage:
 def build(scored: Sequence[ScoredSegment], count: int) -> list[Passage]:
     """The `count` best passages, best first. `scored` is in the order of files and lines; its `score` decides."""
     negated = [-segment.score for segment in scored]
-    order = sorted((i for i, score in enumerate(negated) if score < 0), key=negated.__getitem__)  # of equals the first
+    answering = (i for i, score in enumerate(negated) if score < 0 and scored[i].may_answer)
+    order = sorted(answering, key=negated.__getitem__)  # of equals the first
     said = [i for i in order if scored[i].candidate.kind == RECORD and scored[i].own_terms]
     outside_records = [i for i in order if scored[i].candidate.kind != RECORD]
     used: set[int] = set()
@@ -74,12 +75,25 @@ def build(scored: Sequence[ScoredSegment], count: int) -> list[Passage]:
         share, cap = GROWTH[min(len(passages), len(GROWTH) - 1)]
         passage = _grown(scored, seed, used, share, cap)
         used.update(range(passage.first, passage.last + 1))
+        if scored[seed].candidate.called:  # who asks for a note by its name gets its beginning, once
+            used.update(_of_chunk(scored, seed))
         if seed != best:
             used.update(_told_with(best, scored))
             passage.repeated_at.append(_location(scored[best]))
             passage.score = scored[best].score
         passages.append(passage)
     return passages
+
+
+def opening(scored: Sequence[ScoredSegment]) -> Passage:
+    """How a note begins, for who asked for no words; `scored` are the segments of its first chunk."""
+    return _grown(scored, 0, set(), *GROWTH[-1])
+
+
+def _of_chunk(scored: Sequence[ScoredSegment], at: int) -> range:
+    """The segments of the chunk of one."""
+    first = at - scored[at].number
+    return range(first, first + len(scored[at].candidate.segments))
 
 
 def _told_with(best: int, scored: Sequence[ScoredSegment]) -> list[int]:

@@ -15,7 +15,7 @@ from functools import cache, lru_cache
 from typing import NamedTuple
 
 from vault_memory.core.ranking.candidate import Candidate, Candidates
-from vault_memory.core.text import tokens
+from vault_memory.core.text import tokens, typed
 
 BM25_K1, BM25_B = 0.9, 0.3
 """Saturation and length normalisation (Robertson, Zaragoza 2009); low values fit short texts."""
@@ -55,6 +55,8 @@ class ScoredSegment:
     keyword: float
     own_terms: Mapping[str, float]
     score: float = 0.0
+    may_answer: bool = True
+    """Whether it holds the phrases that were asked for; else it only stands beside a line that does."""
 
     @property
     def line(self) -> int:
@@ -99,6 +101,23 @@ def score_segments(question: str, terms: tokens.QueryTerms, candidates: Candidat
             if segment.keyword > floor and fitting.search(segment.text):
                 segment.keyword *= FITTING_FACTOR
     return scored
+
+
+def require_phrases(phrases: Sequence[str], scored: Sequence[ScoredSegment]) -> None:
+    """Let only those segments answer that hold all phrases, themselves or in what their note or section is called."""
+    for phrase in phrases:
+        stems = tokens.stems(phrase)
+        for segment in scored:
+            segment.may_answer &= typed.holds(phrase, typed.normal(segment.text)) or bool(
+                stems and stems in _head_of(segment)
+            )
+
+
+def _head_of(segment: ScoredSegment) -> str:
+    """The words of title and headings above a segment."""
+    sections = segment.candidate.sections
+    section = next((words for first, words in reversed(sections) if first <= segment.number), "")
+    return segment.candidate.head + section
 
 
 def sought(terms: tokens.QueryTerms, candidates: Candidates) -> list[Sought]:
@@ -254,7 +273,10 @@ def _saturated(candidate: Candidate, wanted: Sequence[Sought], average: float) -
 
 @lru_cache(maxsize=4_096)
 def needle(term: str) -> str:
-    """What to look for in stems to find a term: a piece of Chinese anywhere, a Latin word as a whole."""
+    """What to look for in stems to find a term: a piece of Chinese anywhere, a Latin word as a whole, or by its
+    beginning."""
+    if term.endswith("*"):
+        return f" {term[:-1]}"
     return term if tokens.is_han_piece(term) else f" {term} "
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from vault_memory.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from vault_memory.core.text import phrases, synonyms, tokens
+    from vault_memory.core.text import phrases, synonyms, tokens, typed
     from vault_memory.core.text.fold import (
         MAX_SLUG_CHARS,
         comparable,
@@ -53,6 +53,7 @@ __all__ = [
     "synonyms",
     "tokens",
     "translated",
+    "typed",
 ]
 
 __getattr__ = lazy_exports(

@@ -78,11 +78,14 @@ class Synonyms(NamedTuple):
 class QueryTerms(NamedTuple):
     """A question's terms. `ranking_terms` only rank what the others found: single Han characters occur nearly
     everywhere, so searching for them costs ten times as much and finds nothing more. `synonyms` add no terms: they say
-    what else counts as one of the search terms."""
+    what else counts as one of the search terms. `name` is the whole question as a name of a note; each of `phrases`
+    (see `typed`) stands in a passage that answers. A search term may be the beginning of a word with a star."""
 
     search_terms: tuple[str, ...]
     ranking_terms: tuple[str, ...]
     synonyms: tuple[Synonyms, ...] = ()
+    name: str = ""
+    phrases: tuple[str, ...] = ()
 
 
 def query_terms(text: str) -> QueryTerms:

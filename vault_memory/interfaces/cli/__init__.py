@@ -35,7 +35,9 @@ _COMMANDS: dict[str, tuple[str, str]] = {
     "turn": ("turn", "Record a turn of conversation and learn from it."),
     "end-conversation": ("turn", "Keep what of a conversation is worth a memory."),
     "import": ("imports", "Take in what other programs keep."),
-    "search": ("recall", "Search a user's memory."),
+    "search": ("recall", "Search notes and memory."),
+    "read": ("recall", "Print a note, or some of its lines."),
+    "related": ("recall", "List the notes around a note."),
     "remember": ("notes.memory", "Remember a fact for good."),
     "recall": ("notes.memory", "Recall typed memories."),
     "memory": ("notes.memory", "Add, show, change and delete typed memories."),
@@ -77,6 +79,9 @@ _COMMANDS: dict[str, tuple[str, str]] = {
 }
 """Command → (its module in this package, its line in the list of commands)."""
 
+NEARLY_THE_SAME = 0.8
+"""From this share of common letters on (`difflib`) a new id may be a misspelled one: alcie and alice."""
+
 _FOR_PROGRAMS = {"hook": "assistants.hook", "merge-driver": "setup"}
 """Commands that git and assistants call → their module. They are not listed."""
 
@@ -107,6 +112,27 @@ class Context:
         """Open the vault; also the id of the user whom `--user` names, by that id or by a name from `identities`."""
         vault = self.open()
         return vault, vault.user_of(name)
+
+    def open_to_write(self, name: str, *, logs_wait: bool = False) -> tuple[Vault, str]:
+        """`open_for` a command that writes, which makes a user who is new. That is said when it is done; it is asked
+        before only at a terminal, and only where an id is nearly that of a user: it may be misspelled."""
+        vault = self.open(logs_wait=logs_wait)
+        user_id = vault.user_of(name)
+        if vault.is_user(user_id):
+            return vault, user_id
+        import difflib  # few commands need it
+
+        near = difflib.get_close_matches(user_id, vault.user_ids(), n=1, cutoff=NEARLY_THE_SAME)
+        if near and sys.stdin.isatty():
+            click.confirm(f"There is a user {near[0]}, and none {user_id}. Make {user_id}?", default=False, abort=True)
+
+        def say() -> None:
+            if vault.is_user(user_id):
+                hint = f" (there is also {near[0]})" if near else ""
+                echo(f"{user_id} is a new user of this vault{hint}", err=True)
+
+        click.get_current_context().call_on_close(say)
+        return vault, user_id
 
 
 def finish_begun_erasing(vault: Vault) -> None:

@@ -53,7 +53,7 @@ def list_(context: Context, user_id: str, as_json: bool) -> None:
 @pass_context
 def set_(context: Context, user_id: str, key: str, value: str) -> None:
     """Set KEY to VALUE, or add VALUE to a list. The change is committed under your name."""
-    vault, user_id = context.open_for(user_id)
+    vault, user_id = context.open_to_write(user_id)
     _show(profiles.set_preference(vault, user_id, key, value))
 
 

@@ -31,8 +31,13 @@ if TYPE_CHECKING:
 _DAY = click.DateTime(["%Y-%m-%d"])
 
 
+_anybody = click.option(
+    "--user", "user_id", metavar="ID", help="Whose memory is read. Default: that of the only user, if there is one."
+)
+
+
 @click.command()
-@click.option("--user", "user_id", metavar="ID", required=True, help="Whose memory is searched.")
+@_anybody
 @click.option(
     "--mode",
     type=click.Choice(["hybrid", "vector", "keyword"]),
@@ -44,9 +49,7 @@ _DAY = click.DateTime(["%Y-%m-%d"])
 @click.option(
     "--scope",
     type=click.Choice(["user", "shared", "all"]),
-    default="user",
-    show_default=True,
-    help="Search the user's notes, the shared notes of the vault, or both.",
+    help="Search the user's notes, the shared notes of the vault, or both. Default: user with --user, else all.",
 )
 @click.option(
     "--kind",
@@ -59,34 +62,44 @@ _DAY = click.DateTime(["%Y-%m-%d"])
 @click.option("--since", metavar="YYYY-MM-DD", type=_DAY, help="Only notes of this day or later.")
 @click.option("--until", metavar="YYYY-MM-DD", type=_DAY, help="Only notes of this day or earlier.")
 @click.option("--tag", "tags", multiple=True, help="Only notes with this tag; if repeated, notes with all the tags.")
+@click.option("--path", default="", metavar="FOLDER", help="Only notes in this folder of the vault, or this one note.")
 @click.option("--history", is_flag=True, help="Past memories too: expired, replaced and archived ones.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.option("--explain", is_flag=True, help="Show why each hit was found.")
-@click.argument("query")
+@click.argument("query", required=False)
 @pass_context
 def search(
     context: Context,
-    user_id: str,
+    user_id: str | None,
     mode: Mode,
     top_k: int,
-    scope: Scope,
+    scope: Scope | None,
     kinds: tuple[str, ...],
     since: datetime | None,
     until: datetime | None,
     tags: tuple[str, ...],
+    path: str,
     history: bool,
     as_json: bool,
     explain: bool,
-    query: str,
+    query: str | None,
 ) -> None:
-    """Search a user's memory for QUERY, by words and by meaning."""
+    """Search for QUERY, by words and by meaning: in a user's memory, in the shared notes, or both.
+
+    In QUERY, "an exact phrase" must stand as it is, and honglou* finds the words that begin so. Without QUERY the
+    filters list notes, each by its beginning.
+    """
     from vault_memory.services.notes import file_of
-    from vault_memory.services.retrieval import SearchQuery
+    from vault_memory.services.retrieval import SearchQuery, whose
     from vault_memory.services.retrieval import search as find
 
-    vault, user_id = context.open_for(user_id)
+    vault = context.open()
+    user_id, scope = whose(vault, user_id, scope)
     days = since.date() if since else None, until.date() if until else None
-    result = find(vault, user_id, SearchQuery(query, top_k, mode, scope, kinds, *days, tags, history=history))
+    asked = SearchQuery(query or "", top_k, mode, scope, kinds, *days, tags, history=history, path=path, is_typed=True)
+    if query is None and not asked.is_listing:
+        raise click.UsageError("say what to search for, or list notes by --path, --tag, --kind, --since or --until")
+    result = find(vault, user_id, asked)
     repeats = sum(len(hit.evidence.repeated_at) for hit in result.hits)
     if as_json:
         rows = [
@@ -119,10 +132,62 @@ def search(
                 echo(f"  the same text is also at {', '.join(hit.evidence.repeated_at)}")
     if not result.hits:
         echo("nothing found" + (": the nearest passages hold too little of it" if result.fit else ""))
+    if result.listed is not None and result.listed > len(result.hits):
+        echo(f"({len(result.hits)} of {plural(result.listed, 'note')}; -k shows more)", err=True)
     if repeats and not explain:
         echo(f"({plural(repeats, 'repeated passage')} left out; --explain shows where they are)", err=True)
     for reason in result.degraded:
         echo(f"degraded: {reason}", err=True)
+
+
+@click.command()
+@_anybody
+@click.option("--json", "as_json", is_flag=True, help="Print JSON: content, path, lines and commit.")
+@click.argument("note", metavar="NOTE[:LINES]")
+@pass_context
+def read(context: Context, user_id: str | None, as_json: bool, note: str) -> None:
+    """Print a note by its path, file name, title or alias, or lines of it (`Tea:12-30`).
+
+    Standard error says where it stands, and in which commit.
+    """
+    from vault_memory.services.retrieval import read_named, whose
+
+    vault = context.open()
+    found = read_named(vault, *_reader(whose(vault, user_id), note))
+    first, last = found.line_range
+    if as_json:
+        print_json(found.as_dict())
+        return
+    echo(f"{found.path}:{first}-{last}" + (f"@{found.commit[:8]}" if found.commit else "  in no commit"), err=True)
+    echo_text(found.content, nl=not found.content.endswith("\n"))
+
+
+@click.command()
+@_anybody
+@click.option("-k", "--top-k", type=int, default=10, show_default=True, help="Show at most so many notes.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.argument("note")
+@pass_context
+def related(context: Context, user_id: str | None, top_k: int, as_json: bool, note: str) -> None:
+    """List the notes around NOTE (a path, file name, title or alias), and what ties each of them to it."""
+    from vault_memory.services.retrieval import related as around
+    from vault_memory.services.retrieval import whose
+
+    vault = context.open()
+    found = around(vault, *_reader(whose(vault, user_id), note), top_k)
+    if as_json:
+        print_json({"notes": [each.as_dict() for each in found]})
+        return
+    for each in found:
+        echo(f"{each.path}  {each.score:.3f}  {each.why}")
+    if not found:
+        echo("nothing is tied to it: no links, no shared tags, no note that says alike")
+
+
+def _reader(asker: tuple[str, Scope], note: str) -> tuple[str, str, Scope]:
+    """The arguments of who reads a note: a user finds the shared ones, too."""
+    user_id, scope = asker
+    return user_id, note, "all" if scope == "user" else scope
 
 
 def _paths(path: Path) -> dict[str, str | None]:

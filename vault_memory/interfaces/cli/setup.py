@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from vault_memory.core.profile import LOCALES
+from vault_memory.errors import in_command
 from vault_memory.interfaces.cli import Context, echo, one_line, pass_context, plural, show_foreign
 
 if TYPE_CHECKING:
@@ -58,6 +59,9 @@ def init(folder: Path, adopt: bool, track: str | None, locale: str | None) -> No
         echo(f"  note {line}")
     changed = created.written or created.hooks
     echo(f"{created.root} is a vault{'' if changed else ' already'}; {plural(created.indexed, 'note')} indexed")
+    if created.example:
+        here = "" if Path.cwd().is_relative_to(created.root) else f"--vault {in_command(str(created.root))} "
+        echo(f"try: vault-memory {here}search {in_command(created.example)}")
 
 
 def _ask_to_adopt(folder: Path, track: str | None) -> bool:

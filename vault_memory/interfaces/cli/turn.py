@@ -60,8 +60,10 @@ def turn(
     Give one turn (--user and --message) or a file of turns (--jsonl). The file has one JSON object per line, with the
     fields of a conversation record: user_id, user_message, assistant_message, reflection, created_at, skill, exit_code.
     """
-    vault = context.open(logs_wait=True)
-    user_id = None if user_id is None else vault.user_of(user_id)
+    if user_id is None:
+        vault = context.open(logs_wait=True)
+    else:
+        vault, user_id = context.open_to_write(user_id, logs_wait=True)
     if file is not None:
         if message is not None or reply or skill or exit_code is not None or reflection:
             raise UsageError(

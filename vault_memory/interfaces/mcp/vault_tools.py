@@ -48,9 +48,8 @@ class PromptTaken(Taken):
 
 
 def _search(person: Person, taken: SearchTaken) -> dict[str, Any]:
-    query = SearchQuery(
-        taken.query, taken.top_k, "hybrid", taken.scope, tuple(taken.kinds), day_of(taken.since), day_of(taken.until)
-    )
+    kinds, days = tuple(taken.kinds), (day_of(taken.since), day_of(taken.until))
+    query = SearchQuery(taken.query, taken.top_k, "hybrid", taken.scope, kinds, *days, is_typed=True)
     if not person.is_known:
         return {"hits": [], "degraded": []}
     found = search(person.vault, person.user_id, query)

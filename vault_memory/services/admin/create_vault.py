@@ -14,6 +14,7 @@ from vault_memory.adapters.history import ASSISTANT, WAITING_DIR, Draft, FileCha
 from vault_memory.adapters.machine import MachineRecord
 from vault_memory.config import Config
 from vault_memory.core import layout, setting_checks, trailers
+from vault_memory.core.ranking import Filter
 from vault_memory.errors import Busy, ForeignFile, Unwritable, UsageError, in_command
 from vault_memory.services import starter
 from vault_memory.services.admin.access import drop_tokens, foreign_tokens, own_token
@@ -30,7 +31,8 @@ _INDEX_FILES = {layout.INDEX_FILE + suffix for suffix in ("", "-wal", "-shm", "-
 @dataclass(frozen=True)
 class Created:
     """What `create_vault` did: the paths written (vault-relative), a line per hook, the commit (None: nothing was new),
-    how many notes were indexed, and `notes`: lines about what a person should know, such as ended tokens."""
+    how many notes were indexed, `notes`: lines about what a person should know, such as ended tokens, and of an adopted
+    folder the name of a note of the person's as an `example` of what a search finds."""
 
     root: Path
     written: tuple[PurePosixPath, ...]
@@ -38,6 +40,7 @@ class Created:
     commit: str | None
     indexed: int
     notes: tuple[str, ...] = ()
+    example: str = ""
 
 
 def create_vault(folder: str | Path, *, adopt: bool = False, track_all: bool = False, locale: str = "") -> Created:
@@ -86,7 +89,16 @@ def create_vault(folder: str | Path, *, adopt: bool = False, track_all: bool = F
     ignored = plan_adoption(root, track_all=track_all).ignored if is_foreign else ()
     action = "adopt this folder" if is_foreign else "complete the vault" if is_vault else ""
     created = _complete(root, action, ignored, locale)
+    if is_foreign:
+        created = replace(created, example=_example(root, created.written))
     return created if is_ours else replace(created, notes=(*make_tokens(root), *dropped, *created.notes))
+
+
+def _example(root: Path, written: Sequence[PurePosixPath]) -> str:
+    """The name of a note that a person has written in an adopted folder; empty where there is none."""
+    _, found = open_vault(root).index(layout.SHARED).listed(Filter(), len(written) + 1)
+    theirs = (PurePosixPath(each.source) for each in found)
+    return next((path.stem for path in theirs if path not in written), "")
 
 
 def complete_vault(vault: Vault) -> Created:

@@ -17,17 +17,22 @@ if TYPE_CHECKING:
         build_memory,
         build_opening,
     )
+    from vault_memory.services.retrieval.read_named import NoteText, find_note, read_named
     from vault_memory.services.retrieval.recall import Recalled, Recollection, recall, recall_memory
+    from vault_memory.services.retrieval.related import Related, related
     from vault_memory.services.retrieval.search import Mode, Scope, SearchQuery, SearchResult, refresh, search
     from vault_memory.services.retrieval.search_process import SearchProcess
+    from vault_memory.services.retrieval.whose import whose
 
 __all__ = [
     "Answer",
     "Memory",
     "Mode",
+    "NoteText",
     "Prompt",
     "Recalled",
     "Recollection",
+    "Related",
     "Scope",
     "SearchProcess",
     "SearchQuery",
@@ -37,10 +42,14 @@ __all__ = [
     "build_enhanced_prompt",
     "build_memory",
     "build_opening",
+    "find_note",
+    "read_named",
     "recall",
     "recall_memory",
     "refresh",
+    "related",
     "search",
+    "whose",
 ]
 
 __getattr__ = lazy_exports(
@@ -49,9 +58,11 @@ __getattr__ = lazy_exports(
         "Answer": "ask",
         "Memory": "build_prompt",
         "Mode": "search",
+        "NoteText": "read_named",
         "Prompt": "build_prompt",
         "Recalled": "recall",
         "Recollection": "recall",
+        "Related": "related",
         "Scope": "search",
         "SearchProcess": "search_process",
         "SearchQuery": "search",
@@ -61,9 +72,13 @@ __getattr__ = lazy_exports(
         "build_enhanced_prompt": "build_prompt",
         "build_memory": "build_prompt",
         "build_opening": "build_prompt",
+        "find_note": "read_named",
+        "read_named": "read_named",
         "recall": "recall",
         "recall_memory": "recall",
         "refresh": "search",
+        "related": "related",
         "search": "search",
+        "whose": "whose",
     },
 )

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from datetime import date, datetime
+from pathlib import PurePosixPath
 from typing import Any, Literal, Protocol, get_args
 
 from vault_memory.adapters.embedding import LOCAL, OFFLINE, Embedder, OfflineEmbedder, Vector
 from vault_memory.adapters.index import Index, Space
 from vault_memory.config import Config
 from vault_memory.core import layout
-from vault_memory.core.ranking import Candidates, Filter, Spread, floor, fusion, passage, rank
-from vault_memory.core.text import synonyms, tokens
+from vault_memory.core.notes import naming
+from vault_memory.core.ranking import NOT_CALLED, Candidates, Filter, Spread, floor, fusion, passage, rank
+from vault_memory.core.text import synonyms, tokens, typed
 from vault_memory.errors import EndpointError, UsageError
 from vault_memory.services.daemon import is_running, request_scan
 from vault_memory.services.indexing import reconcile, spaces
@@ -36,10 +39,13 @@ OFFLINE_WEIGHT = 0.05
 @dataclass(frozen=True)
 class SearchQuery:
     """What to search for: `top_k` (1 to 100) passages that answer `text`, from notes of these kinds, of the days from
-    `since` to `until` (inclusive) and with all these tags. Of a scope where nothing fits as well as `min_fit` (0: as
-    badly as may be) there are none; only `hybrid` asks for that. With `memory_types` or `skill_id` only typed memories
-    of these answer, with `skill_or_none` those of no skill, too. Past ones (expired, superseded, archived) answer only
-    with `history`. Raises `UsageError`."""
+    `since` to `until` (inclusive), with all these tags (or tags below them), in the folder `path` (or the one note).
+
+    `is_typed`: a person has typed the text, with phrases in quotation marks and stars behind how words begin (see
+    `core.text.typed`); without a text the filters then list notes, each by its beginning. Of a scope where nothing fits
+    as well as `min_fit` (0: as badly as may be) there are no hits; only `hybrid` asks for that. With `memory_types` or
+    `skill_id` only typed memories of these answer, with `skill_or_none` those of no skill, too. Past ones (expired,
+    superseded, archived) answer only with `history`. Raises `UsageError`."""
 
     text: str
     top_k: int = 5
@@ -54,6 +60,8 @@ class SearchQuery:
     skill_id: str | None = None
     skill_or_none: bool = False
     history: bool = False
+    path: str = ""
+    is_typed: bool = False
 
     def __post_init__(self) -> None:
         if not 1 <= self.top_k <= MAX_TOP_K:
@@ -70,8 +78,18 @@ class SearchQuery:
     def _skills(self) -> tuple[str, ...] | None:
         return None if self.skill_id is None else (self.skill_id, "") if self.skill_or_none else (self.skill_id,)
 
-    def filter(self, at: datetime) -> Filter:
-        """Which notes may answer at a time."""
+    @property
+    def is_listing(self) -> bool:
+        """Whether it asks for notes by what they are, and for no words."""
+        return (
+            self.is_typed and not self.text.strip() and any((self.kinds, self.since, self.until, self.tags, self.path))
+        )
+
+    def filter(self, at: datetime, scope: str = layout.SHARED) -> Filter:
+        """Which notes of a scope may answer at a time. A path is one in the scope, or from the root of the vault."""
+        path = PurePosixPath(self.path.replace("\\", "/").lstrip("/"))
+        home = layout.scope_dir(scope)
+        path = path.relative_to(home) if path.is_relative_to(home) else path
         return Filter(
             tuple(self.kinds),
             self.since,
@@ -80,6 +98,7 @@ class SearchQuery:
             tuple(self.memory_types),
             self._skills(),
             None if self.history else at.timestamp(),
+            "" if path == PurePosixPath() else path.as_posix(),
         )
 
 
@@ -133,12 +152,14 @@ class Hit:
 
 @dataclass(frozen=True)
 class SearchResult:
-    """Hits, best first; `degraded` says in words what could not be used. `fit` tells how well the best fits the
+    """Hits, best first; `degraded` says in words what could not be used. `listed` is how many notes the filters of a
+    query without words let through (None: it had words). `fit` tells how well the best fits the
     question (`core.ranking.floor`), also when it is below the floor and not among the hits."""
 
     hits: list[Hit]
     degraded: list[str]
     fit: float = 0.0
+    listed: int | None = None
 
 
 class Searchable(Protocol):
@@ -159,11 +180,17 @@ class Searchable(Protocol):
 
 
 def search(vault: Vault, user_id: str, query: SearchQuery) -> SearchResult:
-    """The passages of a user's memory that answer a query best, as the files stand now. Raises `NotFound`."""
-    with vault.reading(user_id):
+    """The passages of a user's memory that answer a query best, as the files stand now. Shared notes are nobody's: who
+    searches them alone need be no user (""). Raises `NotFound`."""
+    with reader(vault, user_id, query.scope):
         degraded = refresh(vault, query.scopes(user_id))
         result = find_passages(vault, user_id, query)
         return replace(result, degraded=[*degraded, *result.degraded])
+
+
+def reader(vault: Vault, user_id: str, scope: Scope) -> AbstractContextManager[None]:
+    """`Vault.reading` for a user; nothing for nobody (""), who reads shared notes alone."""
+    return nullcontext() if user_id == layout.SHARED and scope == "shared" else vault.reading(user_id)
 
 
 def refresh(vault: Vault, scopes: Iterable[str]) -> list[str]:
@@ -190,9 +217,16 @@ def find_passages(
 ) -> SearchResult:
     """The passages that answer a query best, from the indexes as they are; none for a query without words. Two searches
     for one question share its `vectors`."""
+    if query.is_listing:
+        return _list(vault, user_id, query)
     text = query.text[:MAX_QUERY_CHARS]
+    asked = typed.read(text) if query.is_typed else typed.Typed(text)
+    query, text = replace(query, text=asked.text), asked.text
     terms = synonyms.query_terms(text, vault.config.search_synonyms)
-    if not terms.search_terms:
+    terms = terms._replace(
+        search_terms=(*terms.search_terms, *asked.prefixes), name=naming.key(text), phrases=asked.phrases
+    )
+    if not terms.search_terms and not terms.name:
         return SearchResult([], vault.config.waits())
     vectors = vectors or QueryVectors(vault, text)
     found = [_search_scope(vault, scope, query, terms, vectors) for scope in query.scopes(user_id)]
@@ -201,6 +235,19 @@ def find_passages(
     hits.sort(key=lambda hit: -hit.score)
     best_fit = max((each.fit for each in found if each.scored), default=0.0)
     return SearchResult(hits[: query.top_k], [*vault.config.waits(), *vectors.degraded], best_fit)
+
+
+def _list(vault: Searchable, user_id: str, query: SearchQuery) -> SearchResult:
+    """The notes that the filters let through, each by its beginning."""
+    hits, listed = [], 0
+    for scope in query.scopes(user_id):
+        count, found = vault.index(scope).listed(query.filter(vault.now(), scope), query.top_k)
+        listed += count
+        for candidate in found:
+            scored = [rank.ScoredSegment(candidate, n, 0.0, {}, 1.0) for n in range(len(candidate.segments))]
+            if scored:
+                hits.append(_hit(scope, passage.opening(scored), scored, None, fusion.Weights(0.0, 0.0)))
+    return SearchResult(hits[: query.top_k], vault.config.waits(), 1.0 if hits else 0.0, listed)
 
 
 @dataclass(frozen=True)
@@ -220,6 +267,11 @@ class _Scoped:
         """The best line's score by words."""
         return max((segment.keyword for segment in self.scored), default=0.0)
 
+    @property
+    def called(self) -> int:
+        """How the question names a note here (`Candidate.called`), the most of all."""
+        return max((segment.candidate.called for segment in self.scored), default=NOT_CALLED)
+
     def hits(self, scopes: Sequence[_Scoped], top_k: int) -> list[Hit]:
         """The passages, measured by the best line and the nearest chunk of all `scopes`: the best of the shared notes
         may have one word of the question, where the user's own hold its answer."""
@@ -227,7 +279,9 @@ class _Scoped:
         if spread is not None:
             nearest = (each.spread.best for each in scopes if each.spread and each.space == self.space)
             spread = replace(spread, best=max(nearest))
-        fusion.blend(self.scored, spread, self.weights, max(each.best for each in scopes))
+        fusion.blend(
+            self.scored, spread, self.weights, max(each.best for each in scopes), max(each.called for each in scopes)
+        )
         return [
             _hit(self.scope, each, self.scored, self.space, self.weights) for each in passage.build(self.scored, top_k)
         ]
@@ -237,14 +291,15 @@ def _search_scope(
     vault: Searchable, scope: str, query: SearchQuery, terms: tokens.QueryTerms, vectors: QueryVectors
 ) -> _Scoped:
     index = vault.index(scope)
-    vector = vectors.of(index, query.mode)
+    vector = vectors.of(index, query.mode) if terms.search_terms else None  # else it can only be a name
     is_lexical = query.mode == "hybrid" and vector is not None and _is_lexical(vault, vector[0])
-    candidates = index.search(
-        terms, vector, query.filter(vault.now()), max(MAX_CANDIDATES, query.top_k), vectors_add_chunks=not is_lexical
-    )
+    only, limit = query.filter(vault.now(), scope), max(MAX_CANDIDATES, query.top_k)
+    candidates = index.search(terms, vector, only, limit, vectors_add_chunks=not is_lexical)
     scored = rank.score_segments(query.text, terms, candidates)
+    rank.require_phrases(terms.phrases, scored)
     fit = 1.0  # who asks for words or vectors alone wants to see what they give
-    if query.mode == "hybrid":
+    is_exact = terms.phrases or any(chunk.called for chunk in candidates.chunks)
+    if query.mode == "hybrid" and not is_exact:
         text = query.text[:MAX_QUERY_CHARS]
         fit = floor.fit(text, terms, candidates, scored, is_model=vector is not None and not is_lexical)
     weights = _weights(vault, query, vector, candidates, scored)

@@ -53,7 +53,7 @@ def add(
     name: str,
 ) -> None:
     """Add the entity NAME, committed under your name. One that is there gets what is new."""
-    vault, user_id = context.open_for(user_id)
+    vault, user_id = context.open_to_write(user_id)
     author = vault.history.person()
     if entity_type is None:
         known = graphs.graph_of(vault, user_id).find(name) if vault.is_user(user_id) else None

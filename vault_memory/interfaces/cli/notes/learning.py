@@ -66,7 +66,7 @@ def update(
     as_json: bool,
 ) -> None:
     """Let a step of a learner change LEARNING.md."""
-    vault, user_id = context.open_for(user_id)
+    vault, user_id = context.open_to_write(user_id)
     metadata = {"difficulty": difficulty, "correct_rate": correct_rate}
     event = {"intent": intent, "topic": topic, "artifact": artifact, "metadata": metadata}
     done = services.update_user(vault, user_id, event)

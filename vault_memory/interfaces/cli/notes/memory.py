@@ -53,7 +53,7 @@ def add(
     If the same memory is there, that one lives on. If similar ones are there, they are shown, nothing is stored and the
     exit code is 1: --force stores it all the same.
     """
-    vault, user_id = context.open_for(user_id)
+    vault, user_id = context.open_to_write(user_id)
     made = memories.draft(
         vault,
         content,
@@ -284,7 +284,7 @@ def remember(context: Context, user_id: str, importance: float, force: bool, as_
 
     `memory add` stores memories of other types. Similar ones that are there are shown, as it shows them.
     """
-    vault, user_id = context.open_for(user_id)
+    vault, user_id = context.open_to_write(user_id)
     made = memories.draft(vault, content, "fact", None, importance)
     _store(vault, user_id, made, force=force, as_json=as_json)
 

@@ -49,7 +49,7 @@ def add(
 
     Prompts for requests that are about to repeat it show it, with its prevention.
     """
-    vault, user_id = context.open_for(user_id)
+    vault, user_id = context.open_to_write(user_id)
     noted = mistakes.record_mistake(
         vault,
         user_id,

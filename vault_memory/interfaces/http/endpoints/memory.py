@@ -13,7 +13,7 @@ from functools import partial
 from typing import Annotated, Any, Literal, TypeVar
 
 from fastapi import APIRouter, Query, Request, Response
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, model_validator
 from starlette.concurrency import run_in_threadpool
 
 from vault_memory.core.payload import kept_reflection
@@ -47,9 +47,10 @@ Kind = Annotated[str, Field(pattern=f"^({'|'.join(SEARCHABLE_KINDS)})$")]
 
 
 class SearchIn(BaseModel):
-    """What to search for. Only the first 2,000 characters of a query are read."""
+    """What to search for. Only the first 2,000 characters of a query are read; in it "a phrase" must stand as it is,
+    and `honglou*` finds the words that begin so. Without a query the filters list notes, each by its beginning."""
 
-    query: str = Field(min_length=1, max_length=20_000, examples=["暗色主題"])
+    query: str = Field("", max_length=20_000, examples=["暗色主題"])
     top_k: int = Field(5, ge=1, le=100)
     mode: Literal["hybrid", "vector", "keyword"] = "hybrid"
     scope: Literal["user", "shared", "all"] = Field("user", description="The user's own notes, shared ones, or both.")
@@ -61,6 +62,13 @@ class SearchIn(BaseModel):
     tags: list[Name] = Field(
         [], max_length=20, fail_fast=True, description="Only notes with all these tags.", examples=[[]]
     )
+    path: str = Field("", max_length=1_000, description="Only notes in this folder, or this one.", examples=[""])
+
+    @model_validator(mode="after")
+    def _asks(self) -> SearchIn:
+        if not (self.query or self.path or self.tags or self.kinds or self.since or self.until):
+            raise ValueError("query: say what to search for, or list notes by path, tags, kinds, since or until")
+        return self
 
 
 class HitOut(BaseModel):
@@ -256,7 +264,16 @@ def in_threads(vault: Vault) -> Searching:
 async def search_memory(request: Request, user_id: TheUser, body: SearchIn) -> Response:
     """Passages that answer a query, by words and by meaning."""
     query = SearchQuery(
-        body.query, body.top_k, body.mode, body.scope, tuple(body.kinds), body.since, body.until, tuple(body.tags)
+        body.query,
+        body.top_k,
+        body.mode,
+        body.scope,
+        tuple(body.kinds),
+        body.since,
+        body.until,
+        tuple(body.tags),
+        path=body.path,
+        is_typed=True,
     )
 
     async def make() -> str:
