@@ -41,8 +41,10 @@ def rename(context: Context, old: str, new: str) -> None:
     this command on it, too."""
     from vault_memory.services.admin import rename_user
 
-    rename_user(context.open(), old, new)
+    left = rename_user(context.open(), old, new)
     echo(f"{old} is now {new}")
+    for problem in left:
+        echo(problem, err=True)
 
 
 class _Export(click.Group):
