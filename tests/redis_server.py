@@ -6,6 +6,8 @@ import signal
 import socket
 import subprocess
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import redis
@@ -41,6 +43,16 @@ class RedisServer:
                 if time.monotonic() > until or self._process.poll() is not None:
                     raise
                 time.sleep(0.02)
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """While it is held it answers nothing, and keeps what it has."""
+        assert self._process
+        self._process.send_signal(signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            self._process.send_signal(signal.SIGCONT)
 
     def kill(self) -> None:
         """Kill it, as `kill -9` does."""

@@ -17,6 +17,8 @@ MOST_TURNS, MOST_PENDING = 1_000, 10_000
 """How many of the newest the list of a user holds, and that of the turns which nobody has taken yet. All are in the
 records."""
 PENDING_KEY = "pending:list"
+_CONTEXT = {"current_topic", "recent_intents", "last_artifact", "last_user_message", "updated_at"}
+"""What each context of a session has, besides its id."""
 
 
 def context_key(conversation_id: str) -> str:
@@ -76,7 +78,12 @@ def is_ours(key: str, text: str) -> bool:
         return {"user", "assistant"} <= value.keys()
     if key == PENDING_KEY:
         return "conversation_id" in value
-    return all(isinstance(each, dict) for each in value.values())  # contexts by session
+    return bool(value) and all(_is_context(session, each) for session, each in value.items())
+
+
+def _is_context(session: str, value: Any) -> bool:
+    """Whether a value is the context of a session: any program has objects of objects under `session:…`."""
+    return isinstance(value, dict) and value.get("session_id") == session and value.keys() >= _CONTEXT
 
 
 def later(old: str | None, new: Mapping[str, Any]) -> str:

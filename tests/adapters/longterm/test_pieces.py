@@ -3,6 +3,7 @@ and has every piece."""
 
 from __future__ import annotations
 
+import json
 import threading
 import time
 from collections.abc import Sequence
@@ -153,3 +154,32 @@ def test_tokens_of_an_encoding_that_is_not_here_wait(server: PostgresServer) -> 
             assert told == {} and bytes(tokens["assistant"]).decode() == "a long answer\n\nof two parts"
         else:
             assert "which is not here: pip install" in told[0] and tokens["assistant"] == []
+
+
+@pytest.mark.parametrize(
+    "theirs",
+    [
+        {"user": [1], "assistant": [2], "reflection": [3]},
+        [1, 2, 3],
+        {"user": {"ids": [1]}, "assistant": [65], "encoding": "utf-8"},
+        {"user": ["one"], "assistant": [65], "encoding": "utf-8"},
+    ],
+)
+def test_tokens_of_another_form_stay(server: PostgresServer, theirs: Any) -> None:
+    """A worker of their own writes tokens as it likes: what comes waits, and no token of theirs is lost."""
+    table, fields = make_table(server), ("user_message", "token_data")
+    assert put(server.url, table, rows(table, fields, [{"user_message": "asked"}], "c1", "alice"), fields) == {}
+    server.sql(f"UPDATE \"{table}\" SET token_data = '{json.dumps(theirs)}'")
+    for piece in ({"user_message": "asked again"}, {"assistant_message": "told"}):
+        (reason,) = put(server.url, table, rows(table, fields, [piece], "c1", "alice"), fields).values()
+        assert "of another form" in reason
+    assert server.sql(f'SELECT user_message, token_data FROM "{table}"') == [("asked", theirs)]
+
+
+def test_what_tokens_hold_besides_ours_stays(server: PostgresServer) -> None:
+    table, fields = make_table(server), ("token_data",)
+    put(server.url, table, rows(table, fields, [{"user_message": "asked"}], "c1", "alice"), fields)
+    server.sql(f'UPDATE "{table}" SET token_data = token_data || \'{{"model": "m"}}\'')
+    assert put(server.url, table, rows(table, fields, [{"assistant_message": "told"}], "c1", "alice"), fields) == {}
+    ((tokens,),) = server.sql(f'SELECT token_data FROM "{table}"')
+    assert tokens == pack_token_record("asked", "told", None, "utf-8") | {"model": "m"}

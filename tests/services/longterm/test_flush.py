@@ -524,3 +524,38 @@ def test_without_psycopg_it_says_how_to_get_it() -> None:
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
     assert "pip install 'vault-memory[postgres]'" in done.stderr
+
+
+def test_no_piece_of_a_turn_that_asks_to_be_left_out_is_sent(opened: Opened, server: PostgresServer) -> None:
+    """The question asks, the answer says it again; in one call, in either order, or with the question in the record
+    under another offset; what waits of it goes."""
+    vault = opened(server.url)
+    name = {"user_id": "alice", "created_at": "2026-01-30T09:12:00+08:00"}
+    for number, question in enumerate(("別記住這句：我的帳號是1234", "don't remember this: my salary is 5")):
+        asked = {**name, "conversation_id": f"c{number}", "user_message": question}
+        answer = {
+            **name,
+            "conversation_id": f"c{number}",
+            "assistant_message": "so it is 1234",
+            "reflection": REFLECTION,
+        }
+        assert vault_memory.persist_long_term(vault, [asked, answer]) == 0
+        assert vault_memory.persist_long_term(vault, [answer, asked]) == 0
+    record_turn(vault, conversation_id="c9", user_message=question, assistant_message="ok", **name)
+    late = {**name, "conversation_id": "c9", "created_at": "2026-01-30T01:12:00+00:00", "assistant_message": "5"}
+    assert vault_memory.persist_long_term(vault, [late]) == 0
+    assert vault_memory.persist_long_term(vault, [{**late, "user_id": "nobody-yet", "conversation_id": "c10"}]) == 1
+    vault.outbox.put([{**late, "conversation_id": "c11"}])
+    assert vault_memory.persist_long_term(vault, [{**name, "conversation_id": "c11", "user_message": question}]) == 0
+    assert vault.outbox.counts().waiting == 0
+    assert told(server, "chat") == [("c10",)] and server.sql("SELECT count(*) FROM thoughts") == [(0,)]
+
+
+def test_a_turn_waits_while_the_map_is_wrong(opened: Opened, server: PostgresServer) -> None:
+    """As with a wrong address: it is told, and sent when the setting is right."""
+    wrong = opened(server.url, MEMORY_TABLE_MAP="{'conversations': 'talks'}")
+    assert not wrong.config.longterm_enabled
+    vault_memory.store_conversation(wrong, "c1", "alice", "hello", "hi")
+    assert long_term_state(wrong).counts.waiting == 1
+    assert any("1 turns wait: longterm.enabled is true without a valid" in line for line in status(wrong).degraded)
+    assert flush_long_term(opened(server.url)) == Flushed(1, 0, 0) and told(server) == [("c1", "hello")]

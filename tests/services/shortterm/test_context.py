@@ -13,11 +13,11 @@ import pytest
 import vault_memory
 from tests.redis_server import RedisServer
 from vault_memory.adapters.shortterm.mirrored import RETRY_AFTER_S
-from vault_memory.errors import UsageError
+from vault_memory.errors import NotFound, UsageError
 from vault_memory.services.admin import doctor, rename_user, status, to_trust, trust
 from vault_memory.services.admin.checks import CHECKS
 from vault_memory.services.admin.doctor import Finding
-from vault_memory.services.learning import update_session
+from vault_memory.services.learning import session_context, update_session
 from vault_memory.services.turns import add_reply, record_turn, save_conversation
 from vault_memory.services.vault import Vault, open_vault
 
@@ -289,6 +289,61 @@ def test_a_value_of_another_program_is_not_overwritten(with_redis: Vault, server
     assert [json.loads(each)["user"] for each in server.client.lrange("conversation:alice", 0, -1)] == ["one", "two"]
     assert server.client.llen("pending:list") == 2 and "two" in str(server.client.get("conv:c1:latest"))
     assert "quiz" in str(server.client.get("session:s456"))
+
+
+@pytest.mark.parametrize(
+    "theirs",
+    [
+        '{"cookie": {"originalMaxAge": 86400000, "path": "/"}, "passport": {"user": "42"}}',
+        '{"cart": {"items": [1, 2]}, "theme": {"dark": true}}',
+        '{"s456": {"updated_at": "2026-01-30T09:00:00+08:00"}}',
+        "{}",
+    ],
+)
+def test_a_session_of_another_program_is_not_overwritten(with_redis: Vault, server: RedisServer, theirs: str) -> None:
+    """A web server keeps its sessions under the same names, as objects of objects."""
+    for user_id, key in (("", "session:s456"), ("alice", "sessions:alice")):
+        server.client.set(key, theirs)
+        update_session(with_redis, user_id, "s456", intent="quiz")
+        assert update_session(with_redis, user_id, "s456", intent="hint").recent_intents == ("quiz", "hint")
+        assert (server.client.get(key), server.client.ttl(key)) == (theirs, -1)
+        server.client.delete(key)
+        assert update_session(with_redis, user_id, "s456", intent="next").recent_intents[-1] == "next"
+        assert "next" in str(server.client.get(key))
+
+
+def test_a_renamed_user_takes_along_what_is_ours(with_redis: Vault, server: RedisServer) -> None:
+    record_turn(with_redis, "alice", "mine", "1", conversation_id="c1")
+    update_session(with_redis, "alice", "s1", intent="quiz")
+    server.client.rpush("conversation:alice", "a job of theirs")
+    server.client.set("sessions:alicia", "theirs")
+    told = "\n".join(rename_user(with_redis, "alice", "alicia"))
+    assert "'conversation:alice'" in told and "'sessions:alicia'" in told and "another program" in told
+    assert server.client.lrange("conversation:alice", 0, -1) == ["a job of theirs"]
+    assert server.client.get("sessions:alicia") == "theirs" and server.client.get("sessions:alice") is None
+    assert session_context(with_redis, "alicia", "s1").recent_intents == ("quiz",)
+
+
+def test_a_renaming_while_redis_is_away_leaves_nothing_to_the_next_of_that_id(
+    with_redis: Vault, server: RedisServer
+) -> None:
+    """It answers nothing for a while and keeps what it has; `status` says what is still to go there."""
+    record_turn(with_redis, "alice", "the first alice", "1", conversation_id="c1")
+    update_session(with_redis, "alice", "s1", intent="quiz")
+    with server.held():
+        told = "\n".join(rename_user(with_redis, "alice", "alicia"))
+        assert "removes conversation:alice" in told and "no answer" in told
+        assert any("still to be removed there" in line for line in status(with_redis).degraded)
+    assert server.client.llen("conversation:alice") == 1
+    again = open_vault(with_redis.root, now=with_redis.now, environ=with_redis.environ)
+    record_turn(again, "alice", "the second alice", "1", conversation_id="c2")
+    assert [json.loads(each)["user"] for each in server.client.lrange("conversation:alice", 0, -1)] == [
+        "the second alice"
+    ]
+    with pytest.raises(NotFound):
+        session_context(again, "alice", "s1")
+    assert session_context(again, "alicia", "s1").recent_intents == ("quiz",)
+    assert status(again).degraded == () and server.client.get("sessions:alice") is None
 
 
 def test_a_whole_turn_without_an_answer_is_kept(with_redis: Vault, server: RedisServer) -> None:

@@ -45,6 +45,17 @@ def test_g5_redis_and_the_store_beside_it_hold_nothing_of_it(vault: Vault, serve
     assert server.client.llen("conversation:bob") == 1
 
 
+def test_another_programs_keys_stay_and_are_told(vault: Vault, server: RedisServer) -> None:
+    shared = open_vault(vault.root, now=vault.now, environ={"REDIS_URL": server.url})
+    record_turn(shared, "alice", "hello", "hi", conversation_id="c1")
+    server.client.rpush("conversation:alice", "a job of theirs")
+    server.client.set("sessions:alice", "theirs")
+    receipt = erase(shared, of_user(shared, "alice"))
+    (told,) = receipt.problems
+    assert "another program" in told and "sessions:alice" in told and "conversation:alice" in told
+    assert held(server).count("theirs") == 2 and server.client.llen("conversation:alice") == 1
+
+
 def test_a_redis_that_is_away_is_named_and_misses_nothing_of_it(vault: Vault, server: RedisServer) -> None:
     shared = open_vault(vault.root, now=vault.now, environ={"REDIS_URL": server.url})
     server.kill()

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from vault_memory.adapters.longterm.table import Table
 from vault_memory.adapters.tokenizer import pack_token_record
-from vault_memory.core.longterm import KEY, NEEDED, Row, Target, merged, parts
+from vault_memory.core.longterm import KEY, NEEDED, Row, Target, has_other_tokens, merged, parts
 from vault_memory.errors import ConfigError, EndpointError, EndpointSlow
 
 if TYPE_CHECKING:
@@ -174,6 +174,11 @@ class PostgresStore:
             raise _RowRefused("a row of another user has this conversation_id and created_at")
         if len(there) < len(rows):
             raise _RowRefused("a row of this conversation_id and created_at may not be seen, or has just gone")
+        if any(has_other_tokens(table.target, found) for _, _, *found in there):
+            raise _RowRefused(
+                "the tokens there are of another form than ours, as another program writes them, and stay: leave "
+                "token_data out of longterm.columns_map, or delete them"
+            )
         now: dict[tuple[str | None, ...], tuple[str | None, ...]] = {}
         was: dict[tuple[str | None, ...], tuple[str | None, ...]] = {}
         for place, _, *found in there:  # two names may be one for the database

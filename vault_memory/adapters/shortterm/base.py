@@ -4,13 +4,20 @@ away `ttl_s` seconds after it was last written."""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 Change = Callable[[str | None], str]
 """Makes the new value of a key of its present one (None: there is none). It may be called again."""
 
 Holds = Callable[[str, str], bool]
 """Whether a value is meant, by its key and itself."""
+
+
+class Dropped(NamedTuple):
+    """How many values were deleted, and the keys of those that were meant and stay: another program's."""
+
+    values: int
+    foreign: tuple[str, ...] = ()
 
 
 class ShortTermStore(Protocol):
@@ -66,13 +73,14 @@ class ShortTermStore(Protocol):
         """Take values out of a list, of each the oldest that is equal; one that it does not hold is passed over."""
         ...
 
-    def remove(self, *keys: str) -> None:
-        """Delete keys, whatever they hold."""
+    def remove(self, *keys: str) -> tuple[str, ...]:
+        """Delete what keys hold. Returns those that are left, as they hold another program's values. While a shared
+        store is away, it is done there before anything of these keys is read or written again."""
         ...
 
-    def drop(self, patterns: Sequence[str], holds: Holds) -> int:
+    def drop(self, patterns: Sequence[str], holds: Holds) -> Dropped:
         """Delete each value, and each value of a list, for which `holds(key, value)`, of the keys of these patterns
-        (`conversation:*`); how many that were. Nothing of them is left in the embedded database's files."""
+        (`conversation:*`), but for another program's. Nothing of them is left in the embedded database's files."""
         ...
 
     def ttl_s(self, key: str) -> int | None:

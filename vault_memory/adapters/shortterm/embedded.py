@@ -15,7 +15,7 @@ from typing import Any
 
 import apsw
 
-from vault_memory.adapters.shortterm.base import Change, Holds
+from vault_memory.adapters.shortterm.base import Change, Dropped, Holds
 from vault_memory.adapters.state import StateDatabase
 from vault_memory.errors import UsageError
 
@@ -23,6 +23,8 @@ FILE = "short-term.db"
 VERSION = 1
 # Small pages, and a log that is folded back after 16 of them: a session that changes 100,000 times stays small on disk.
 _SETTINGS = {"page_size": 1_024, "wal_autocheckpoint": 16, "synchronous": "off", "foreign_keys": True}
+_REMOVAL_S = 31_536_000
+"""No key lives longer without being written."""
 _SCHEMA = """
 CREATE TABLE keys (key TEXT PRIMARY KEY, is_list INT NOT NULL, expires REAL NOT NULL) WITHOUT ROWID;
 CREATE INDEX keys_by_expiry ON keys (expires);
@@ -38,7 +40,10 @@ CREATE INDEX missed_by_key ON missed (key, number);
 """
 _DROPPING = (
     ("SELECT key, number, value FROM items WHERE key GLOB ?", "DELETE FROM items WHERE key = ? AND number = ?"),
-    ("SELECT key, number, value FROM missed WHERE key GLOB ?", "DELETE FROM missed WHERE key = ? AND number = ?"),
+    (
+        "SELECT key, number, value FROM missed WHERE key GLOB ? AND most > 0",
+        "DELETE FROM missed WHERE key = ? AND number = ?",
+    ),
 )
 
 
@@ -106,13 +111,14 @@ class EmbeddedStore:
                     (key, key, value),
                 )
 
-    def remove(self, *keys: str) -> None:
+    def remove(self, *keys: str) -> tuple[str, ...]:
         with self._writing() as db:
             for key in keys:
                 db.execute("DELETE FROM keys WHERE key = ?", (key,))
                 db.execute("DELETE FROM missed WHERE key = ?", (key,))
+        return ()
 
-    def drop(self, patterns: Sequence[str], holds: Holds) -> int:
+    def drop(self, patterns: Sequence[str], holds: Holds) -> Dropped:
         dropped = 0
         with self._writing() as db:
             for read, delete in _DROPPING:
@@ -122,7 +128,7 @@ class EmbeddedStore:
                 dropped += len(found)
             db.execute("DELETE FROM keys WHERE NOT EXISTS (SELECT 1 FROM items WHERE items.key = keys.key)")
         self._db.purge()
-        return dropped
+        return Dropped(dropped)
 
     def ttl_s(self, key: str) -> int | None:
         with self._db.open() as db:
@@ -141,10 +147,25 @@ class EmbeddedStore:
                 row = (key, most is not None, value, kept, expires)
                 db.execute("INSERT INTO missed (key, is_list, value, most, expires) VALUES (?, ?, ?, ?, ?)", row)
             db.execute(
-                "DELETE FROM missed WHERE key = ? AND number <= "
+                "DELETE FROM missed WHERE key = ? "
+                "AND most > 0 AND number <= "
                 "(SELECT number FROM missed WHERE key = ? ORDER BY number DESC LIMIT 1 OFFSET ?)",
                 (key, key, kept),
             )
+
+    def miss_removal(self, keys: Sequence[str]) -> None:
+        """Note that another store has missed the removal of keys; what it missed before of these it need not get."""
+        with self._writing() as db:
+            for key in keys:
+                row = (key, self._now() + _REMOVAL_S)
+                db.execute("DELETE FROM missed WHERE key = ?", (key,))
+                db.execute("INSERT INTO missed (key, is_list, value, most, expires) VALUES (?, 1, '', 0, ?)", row)
+
+    def missed_removals(self) -> list[str]:
+        """The keys that are still to be removed in another store."""
+        with self._db.open() as db:
+            rows: list[Any] = db.execute("SELECT key FROM missed WHERE most = 0 ORDER BY number").fetchall()
+        return [row[0] for row in rows]
 
     def has_missed(self) -> bool:
         """Whether another store has missed a write."""
@@ -152,9 +173,10 @@ class EmbeddedStore:
             return db.execute("SELECT 1 FROM missed LIMIT 1").fetchone() is not None
 
     def make_up(self, write: Callable[[str, str, int, int | None], None]) -> str:
-        """Call `write(key, value, ttl_s, most)` for what was missed, oldest first, and forget it; no other process does
-        so meanwhile. What `write` raises ends it, and the rest stays; so does what is missed of a key for which it
-        raises `UsageError`. Returns the first of these errors in words, "" for none."""
+        """Call `write(key, value, ttl_s, most)` for what was missed, oldest first, and forget it; of a list of
+        which no value is to stay, `most` is 0: it is to be removed. No other process does so meanwhile. What
+        `write` raises ends it, and the rest stays; so does what is missed of a key for which it raises
+        `UsageError`. Returns the first of these errors in words, "" for none."""
         failed: Exception | None = None
         refused: dict[str, str] = {}
         with self._writing() as db:

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-from vault_memory.adapters.shortterm.base import Change, Holds, ShortTermStore
+from vault_memory.adapters.shortterm.base import Change, Dropped, Holds, ShortTermStore
 from vault_memory.adapters.shortterm.embedded import EmbeddedStore
 from vault_memory.errors import ConfigError, EndpointError, UsageError
 
@@ -48,7 +48,8 @@ class MirroredStore:
             refused = self._made_up()
             return self._shared.problem() or refused
         except (ConfigError, EndpointError) as error:
-            return str(error)
+            left = ", ".join(self._local.missed_removals())
+            return f"{error}; still to be removed there: {left}" if left else str(error)
 
     @property
     def degraded(self) -> str:
@@ -98,17 +99,19 @@ class MirroredStore:
         self._shared.discard(key, values)
         self._local.discard(key, values)
 
-    def remove(self, *keys: str) -> None:
-        """Raises `EndpointError` while the shared store is away: the local keys are gone, the shared ones are not."""
+    def remove(self, *keys: str) -> tuple[str, ...]:
         self._local.remove(*keys)
-        self._made_up()
-        self._shared.remove(*keys)
+        left: list[str] = []
+        if not self._try(lambda: left.extend(self._shared.remove(*keys))):
+            self._local.miss_removal(keys)
+        return tuple(left)
 
-    def drop(self, patterns: Sequence[str], holds: Holds) -> int:
+    def drop(self, patterns: Sequence[str], holds: Holds) -> Dropped:
         """Raises `EndpointError` while the shared store is away: here it is done, and what that misses of it, too."""
         dropped = self._local.drop(patterns, holds)
         self._made_up()
-        return dropped + self._shared.drop(patterns, holds)
+        found = self._shared.drop(patterns, holds)
+        return Dropped(dropped.values + found.values, found.foreign)
 
     def close(self) -> None:
         self._shared.close()
@@ -141,7 +144,9 @@ class MirroredStore:
         taken a key, which gets the rest when it is free."""
 
         def write(key: str, value: str, ttl_s: int, most: int | None) -> None:
-            if most is None:
+            if most == 0:
+                self._shared.remove(key)  # another program's value there stays, and the rest of the key waits for it
+            elif most is None:
                 self._shared.update(key, lambda there: self._later(key, there, value), ttl_s)
             else:  # it may have come before the connection broke
                 self._shared.append(key, [value], ttl_s, most, again=True)

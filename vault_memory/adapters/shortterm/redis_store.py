@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 from urllib.parse import urlsplit
 
-from vault_memory.adapters.shortterm.base import Change, Holds
+from vault_memory.adapters.shortterm.base import Change, Dropped, Holds
 from vault_memory.errors import ConfigError, EndpointError, UsageError
 
 TIMEOUT_S = 0.5
@@ -136,23 +136,28 @@ class RedisStore:
                 pipe.lrem(key, 1, value)
             pipe.execute()
 
-    def remove(self, *keys: str) -> None:
-        with self._asking(*keys):
-            self._client.delete(*keys)
+    def remove(self, *keys: str) -> tuple[str, ...]:
+        return self._dropped(keys, lambda _, __: True).foreign
 
-    def drop(self, patterns: Sequence[str], holds: Holds) -> int:
-        dropped = 0
-        for key in dict.fromkeys(key for pattern in patterns for key in self.keys(pattern)):
+    def drop(self, patterns: Sequence[str], holds: Holds) -> Dropped:
+        return self._dropped(dict.fromkeys(key for pattern in patterns for key in self.keys(pattern)), holds)
+
+    def _dropped(self, keys: Iterable[str], holds: Holds) -> Dropped:
+        dropped, foreign = 0, dict[str, None]()
+        for key in keys:
             with self._asking(key):
                 kind = self._client.type(key)
                 value = self._client.get(key) if kind == "string" else None
-            if value is not None and holds(key, value):
-                self.remove(key)
-                dropped += 1
-            for value in {each for each in self.all(key) if holds(key, each)} if kind == "list" else ():
+            values = [*self.all(key)] if kind == "list" else [value]
+            if kind not in ("list", "string", "none"):
+                foreign[key] = None
+            for value in dict.fromkeys(each for each in values if each is not None and holds(key, each)):
+                if not self._is_ours(key, value):
+                    foreign[key] = None
+                    continue
                 with self._asking(key):
-                    dropped += self._client.lrem(key, 0, value)
-        return dropped
+                    dropped += self._client.lrem(key, 0, value) if kind == "list" else self._client.delete(key)
+        return Dropped(dropped, tuple(foreign))
 
     def ttl_s(self, key: str) -> int | None:
         with self._asking(key):

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
         tables_problem,
         targets,
     )
-    from vault_memory.core.longterm.merging import merged
+    from vault_memory.core.longterm.merging import has_other_tokens, merged
     from vault_memory.core.longterm.rows import Row, name_of, rows_of
 
 __all__ = [
@@ -32,6 +32,7 @@ __all__ = [
     "Target",
     "columns_problem",
     "ddl",
+    "has_other_tokens",
     "merged",
     "name_of",
     "parts",
@@ -51,6 +52,7 @@ __getattr__ = lazy_exports(
         "Target": "mapping",
         "columns_problem": "mapping",
         "ddl": "ddl",
+        "has_other_tokens": "merging",
         "merged": "merging",
         "name_of": "rows",
         "parts": "mapping",

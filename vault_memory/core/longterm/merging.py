@@ -12,6 +12,7 @@ from vault_memory.core.longterm.mapping import KEY, Target
 from vault_memory.core.longterm.rows import BETWEEN, Row, storable
 
 _PARTS = ("user", "assistant", "reflection")
+_NO_TOKENS = (None, "", "null", "{}", "[]")
 _GLANCE_CHARS = 64
 """So many tell most paragraphs apart, without a copy of all that follows."""
 
@@ -47,11 +48,17 @@ def merged(
         first, other = (came, kept) if is_last else (kept, came)
         both["reflection"] = first.get("reflection") or other.get("reflection")
         told = {part: tokens or [] for part, tokens in both.items() if part in {*kept, *came}}
-        now["token_data"] = json.dumps({**came, **told}, separators=(",", ":"))
+        now["token_data"] = json.dumps({**kept, **came, **told}, separators=(",", ":"))
     for field in {"reflection", "token_data"} & now.keys():
         if _is_same_json(now[field], old[field]):  # the database writes it in another way
             now[field] = old[field]
     return tuple(now.values())
+
+
+def has_other_tokens(target: Target, there: Sequence[str | None]) -> bool:
+    """Whether a row that is there holds tokens of another form than ours, as another program writes them."""
+    text = dict(zip(target.columns, there, strict=True)).get("token_data")
+    return text not in _NO_TOKENS and not _tokens(text)
 
 
 def text_of_both(there: str | None, question: str | None, answer: str | None) -> str | None:
@@ -98,11 +105,13 @@ def _longer(there: Any, came: Any) -> Any:
 
 
 def _tokens(text: str | None) -> dict[str, Any]:
-    """A record of tokens; empty where there is none, or something else."""
+    """A record of tokens, which may hold more than ours; empty where there is none, or something else."""
     value = _json(text)
     if not (isinstance(value, dict) and isinstance(value.get("encoding"), str)):
         return {}
-    return value if all(isinstance(value.get(part, []), list) for part in _PARTS) else {}
+    parts = [value.get(part, []) for part in _PARTS]
+    is_ours = all(isinstance(part, list) and all(type(each) is int for each in part) for part in parts)
+    return value if is_ours else {}
 
 
 def _is_same_json(one: str | None, other: str | None) -> bool:

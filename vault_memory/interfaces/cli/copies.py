@@ -43,8 +43,10 @@ def rename(context: Context, old: str, new: str) -> None:
     from vault_memory.services.assistants import connections
 
     vault = context.open()
-    rename_user(vault, old, new)
+    left = rename_user(vault, old, new)
     echo(f"{old} is now {new}")
+    for problem in left:
+        echo(problem, err=True)
     for each in connections(ask=False):
         if each.user == old and Path(each.vault).resolve() == vault.root:
             command = f"`vault-memory install {each.client} --user {in_command(new)} --write`"

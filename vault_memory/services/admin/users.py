@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path, PurePosixPath
@@ -69,14 +69,15 @@ def _remove_left_over(vault: Vault, name: str) -> None:
     folder.rmdir()
 
 
-def rename_user(vault: Vault, old: str, new: str) -> None:
+def rename_user(vault: Vault, old: str, new: str) -> tuple[str, ...]:
     """Give a user another id: the folder moves, and the history stays connected by the trailer `Vault-Renamed-From`.
 
     Commits and records under the old id keep it. Tokens of both ids are revoked. A sync on another machine stops where
     this must be done, too (`services.sync`). A folder moves once, but `write` may decide again; so this does the steps
-    of `write` itself. Raises `NotFound`, `InvalidId`, or `UsageError` when the new id is taken, a file of the user is
-    withheld from commits, or git's rules say something else of it under the new id; `HistoryError` while a file of the
-    user waits for its commit, or could not be committed under the new id: nothing is changed then.
+    of `write` itself. Returns what of the stores could not follow, in words. Raises `NotFound`, `InvalidId`, or
+    `UsageError` when the new id is taken, a file of the user is withheld from commits, or git's rules say something
+    else of it under the new id; `HistoryError` while a file of the user waits for its commit, or could not be committed
+    under the new id: nothing is changed then.
     """
     vault.known_user(old)
     layout.check_user_id(new)
@@ -109,21 +110,31 @@ def rename_user(vault: Vault, old: str, new: str) -> None:
         os.rename(vault.root / old_dir, vault.root / new_dir)
         vault.log_renaming(old, new)  # after the tokens: whoever was let in by one was so before this
         rename_redactions(vault, old, new)
-        # What fails expires, or is sent under the id that the records had it by.
-        for follow in (
-            partial(rename_sessions, vault, old, new),
-            partial(forget_history, vault, old),
-            partial(rename_waiting, vault, old, new),
-            partial(rename_noted, vault, old, new),
-        ):
-            with suppress(VaultMemoryError):
-                follow()
+        left = _stores_followed(vault, old, new)
         rename_accesses(vault, old, new)
         for user_id in (old, new):
             drop_deletions(vault, user_id)
         message = trailers.render(f"user({new}): renamed from {old}", "", Trailers(user=new, renamed_from=old))
         vault.history.commit([Draft(message, vault.history.person(), tuple(moved))])
     reconcile(vault, new)
+    return left
+
+
+def _stores_followed(vault: Vault, old: str, new: str) -> tuple[str, ...]:
+    """Let the stores know a user by the new id; what of them could not, in words. What fails expires, or is sent under
+    the id that the records had it by."""
+    told: dict[str, None] = {}
+    for follow in (
+        partial(rename_sessions, vault, old, new),
+        partial(forget_history, vault, old, new),
+        partial(rename_waiting, vault, old, new),
+        partial(rename_noted, vault, old, new),
+    ):
+        try:
+            told |= dict.fromkeys(follow() or ())
+        except VaultMemoryError as error:
+            told[str(error)] = None
+    return tuple(told)
 
 
 def _files_in(vault: Vault, folder: PurePosixPath) -> list[PurePosixPath]:

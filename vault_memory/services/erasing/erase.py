@@ -138,7 +138,7 @@ def _erase(vault: Vault, wanted: Wanted, step: Step, *, was_resumed: bool = Fals
     repository = Repository(vault.history.root)
     write_tombstones(repository.common_dir, wanted.tombstones(new_tombstones()))
     step("known again")
-    entries, away = clear_short_term(vault, wanted)
+    entries, no_entries = clear_short_term(vault, wanted)
     entries += clear_outbox(vault, wanted)
     step("stores cleared")
     rows, no_rows = clear_long_term(vault, wanted)
@@ -162,7 +162,7 @@ def _erase(vault: Vault, wanted: Wanted, step: Step, *, was_resumed: bool = Fals
         _kept(vault, wanted),
         out_of_reach(vault, wanted, after=True),
         (
-            *([f"the short-term store was not asked, and keeps it until it expires: {away}"] if away else []),
+            *([no_entries] if no_entries else []),
             *([f"no row of the long-term store was deleted after the first {rows}: {no_rows}"] if no_rows else []),
             *problems,
         ),

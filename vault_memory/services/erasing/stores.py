@@ -20,7 +20,7 @@ _KEYS = (recent.context_key("*"), recent.history_key("*"), "sessions:*", "sessio
 
 
 def clear_short_term(vault: Vault, wanted: Wanted) -> tuple[int, str]:
-    """Take entries out of the short-term store: how many, and why the shared one could not be asked ("": it was)."""
+    """Take entries out of the short-term store: how many, and what could not be done, in words ("": nothing)."""
     others = {folder.name for folder in wanted.request.spared}
     erasure = wanted.erasure()
 
@@ -31,9 +31,12 @@ def clear_short_term(vault: Vault, wanted: Wanted) -> tuple[int, str]:
         return erasure is not None and of_whom.isdisjoint(others) and erasure.holds(_bytes(value))
 
     try:
-        return vault.short_term.drop(_KEYS, holds), ""
+        dropped = vault.short_term.drop(_KEYS, holds)
     except (EndpointError, ConfigError) as error:
-        return 0, str(error)
+        return 0, f"the short-term store was not asked, and keeps it until it expires: {error}"
+    left = ", ".join(dropped.foreign)
+    told = f"another program's values stay in the short-term store, under keys that we use, too: {left}"
+    return dropped.values, told if left else ""
 
 
 def clear_outbox(vault: Vault, wanted: Wanted) -> int:

@@ -9,7 +9,7 @@ from vault_memory.core import layout, learning
 from vault_memory.core.learning import SESSION_TTL_S, SessionContext
 from vault_memory.core.privacy import redact
 from vault_memory.errors import NotFound, UsageError
-from vault_memory.services.shortterm import asks_not_to_be_kept
+from vault_memory.services.shortterm import asks_not_to_be_kept, removed_keys
 from vault_memory.services.vault import Vault
 
 
@@ -62,16 +62,15 @@ def known_context(vault: Vault, user_id: str, session_id: str) -> SessionContext
     return learning.context_in(vault.short_term.get(_key(user_id, session_id)), _session(session_id), vault.now())
 
 
-def rename_sessions(vault: Vault, old: str, new: str) -> None:
-    """Move a user's sessions to the user's new id. The caller holds the locks of both ids. Raises what the store
-    raises."""
+def rename_sessions(vault: Vault, old: str, new: str) -> tuple[str, ...]:
+    """Move a user's sessions to the user's new id. The caller holds the locks of both ids. Returns what `removed_keys`
+    returns; raises what the store raises."""
     was, now = (learning.sessions_key(user_id, "") for user_id in (old, new))
     kept = vault.short_term.get(was)
-    if kept is None:
-        vault.short_term.remove(now)
-    else:
+    left = removed_keys(vault, now)
+    if kept is not None:
         vault.short_term.put(now, kept, SESSION_TTL_S)
-    vault.short_term.remove(was)
+    return (*left, *removed_keys(vault, was))
 
 
 def _key(user_id: str, session_id: str) -> str:

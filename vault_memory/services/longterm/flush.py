@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -13,10 +14,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from vault_memory.adapters.tokenizer import pack_token_record
 from vault_memory.core import payload
-from vault_memory.core.longterm import Row, name_of, rows_of, targets
+from vault_memory.core.longterm import Row, rows_of, targets
 from vault_memory.errors import EndpointError, UsageError, VaultMemoryError
+from vault_memory.services.longterm.left_out import Name, names_left_out, whole_name
 from vault_memory.services.longterm.since import note_memories
-from vault_memory.services.longterm.waiting import SENT_FIELDS, check_enabled, is_to_be_sent, round_state
+from vault_memory.services.longterm.waiting import SENT_FIELDS, check_enabled, round_state
 from vault_memory.services.redactor import Redactor
 from vault_memory.services.vault import Vault
 
@@ -84,7 +86,8 @@ def persist_long_term(vault: Vault, records: Sequence[Mapping[str, Any]]) -> int
     `validate_and_normalize` takes them, and known by conversation_id and created_at: the same may be written again.
 
     One that is given twice is one, with its longer answer and all that either has. While `longterm.enabled` is off
-    nothing is done. Turns off the record, or that ask to be left out, are not written. Raises `UsageError` for a record
+    nothing is done. Turns off the record, or that ask to be left out, are not written, nor what comes with the name of
+    one that asks so in the same call or in the record. Raises `UsageError` for a record
     of another form, before any is written, and where it should be on and lacks a setting; what `PostgresStore` raises;
     and `EndpointError` when the database has refused some: the others are written then.
     """
@@ -96,11 +99,13 @@ def persist_long_term(vault: Vault, records: Sequence[Mapping[str, Any]]) -> int
         raise UsageError(f"a list of turns is wanted, not {type(records).__name__}")
     turns = [_kept(vault, record) for record in records]
     turns.sort(key=lambda turn: len(turn["assistant_message"] or ""))  # the longest of a name is its last
-    named: dict[tuple[str, str, str], dict[str, Any]] = {}
+    named: dict[Name, dict[str, Any]] = {}
+    left_out = names_left_out(vault, turns)
+    if left_out:  # a piece of them may wait
+        vault.outbox.drop(lambda user_id, text: whole_name(json.loads(text) | {"user_id": user_id}) in left_out)
     for turn in turns:
-        if is_to_be_sent(vault, turn):
+        if (of_name := whole_name(turn)) not in left_out:
             told = {field: value for field, value in turn.items() if value is not None}
-            of_name = (turn["user_id"], *name_of(turn))
             named[of_name] = {**turn, **named.get(of_name, {}), **told}
     chosen = [turn for turn in named.values() if not vault.config.is_off_record(turn["user_id"])]
     if not chosen:

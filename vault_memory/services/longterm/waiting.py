@@ -37,7 +37,7 @@ def note_for_long_term(vault: Vault, turn: Mapping[str, Any], *, is_whole: bool 
     """Let a turn wait for the long-term store that is in the record, without secrets; one without an answer for an hour
     at least, unless it `is_whole`: the answer may come. What was not to be remembered is not sent. Returns what could
     not be done, in words, else ""; nothing is done while `longterm.enabled` is off."""
-    if not vault.config.longterm_enabled or not is_to_be_sent(vault, turn):
+    if not _is_wanted(vault) or not is_to_be_sent(vault, turn):
         return ""
     try:
         is_begun = turn.get("assistant_message") is None and not is_whole
@@ -45,6 +45,11 @@ def note_for_long_term(vault: Vault, turn: Mapping[str, Any], *, is_whole: bool 
     except VaultMemoryError as error:
         return f"long-term store: {error}"
     return ""
+
+
+def _is_wanted(vault: Vault) -> bool:
+    """Whether turns are to be sent, also where a wrong setting keeps them here: they wait for the right one."""
+    return vault.config.longterm_enabled or "longterm.enabled" in dict(vault.config.spared)
 
 
 def check_enabled(vault: Vault) -> None:
@@ -85,12 +90,15 @@ def long_term_state(vault: Vault) -> LongTermState:
 
 def long_term_problem(vault: Vault) -> str:
     """Why turns wait that should be in the database, in words; "" when all is well, or it is off."""
-    if not vault.config.longterm_enabled:
+    if not _is_wanted(vault):
         return ""
     try:
         state = long_term_state(vault)
     except VaultMemoryError as error:
         return f"long-term store: {error}"
+    if not vault.config.longterm_enabled:
+        why = dict(vault.config.spared)["longterm.enabled"]
+        return f"long-term store: {state.counts.waiting:,} turns wait: {why}" if state.counts.waiting else ""
     if not vault.database_url:
         return f"long-term store: {NO_DATABASE}"
     why = state.problem or "; ".join(reason for reason, _ in state.counts.reasons)

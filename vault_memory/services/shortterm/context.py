@@ -70,10 +70,20 @@ def note_kept_turn(vault: Vault, turn: Mapping[str, Any]) -> str:
     return f"short-term store: {told}" if told else ""
 
 
-def forget_history(vault: Vault, user_id: str) -> None:
-    """Delete the list of a user's turns in a shared store. Raises what the store raises."""
-    if vault.short_term.is_shared:
-        vault.short_term.remove(recent.history_key(user_id))
+def forget_history(vault: Vault, *user_ids: str) -> tuple[str, ...]:
+    """Delete the lists of users' turns in a shared store. Returns what `removed_keys` returns; raises what the store
+    raises."""
+    return removed_keys(vault, *map(recent.history_key, user_ids)) if vault.short_term.is_shared else ()
+
+
+def removed_keys(vault: Vault, *keys: str) -> tuple[str, ...]:
+    """Delete keys of the short-term store. Returns what is left, in words: another program's values, and what a shared
+    store keeps until it answers. Raises what the store raises."""
+    left = vault.short_term.remove(*keys)
+    told = [f"the short-term store keeps {key!r}: another program's values are there" for key in left]
+    if why := vault.short_term.degraded:
+        told.append(f"the short-term store removes {', '.join(keys)} before it is used again: {why}")
+    return tuple(told)
 
 
 def store_place(vault: Vault) -> str:
