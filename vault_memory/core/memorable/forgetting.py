@@ -7,7 +7,7 @@ To drop a subject and go on with another is none. The words are data (`lexicon/m
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
@@ -48,6 +48,7 @@ _STATES = lazily(
     r"^(?:(?:i|we)(?:'m|'ve|'d|'re)?(?![a-z])|(?:我|咱|俺)们?(?!们?的)"
     r"|(?:my|our)(?= .*(?:is|are|has|have)\b)|我的(?=.*[叫是在有]))"
 )
+_CALLED = lazily(r"^(?:please )?call me (?=.)|^请?(?:都)?叫我(?=.)")
 _OWN = lazily(r"^(?:(?:my|our|all (?:of )?my)(?![a-z]) ?|(?:我|咱)们?的)")
 _ELSEWHERE = lazily(r" (?:from|in|on|out of|inside|within|of) (?:the|this|that|these|those|an?|its|their)(?![a-z])|的.")
 """Says of what a part is meant, that is no memory: 關於茶的段落, «everything about tea from the README»."""
@@ -135,8 +136,8 @@ class _Request(NamedTuple):
 def asks_to_forget(clause: Clause, lexicon: Lexicon) -> bool:
     """Whether a clause asks that something said before be forgotten."""
     request = _request(clause, lexicon)
-    if request is None or not request.object:
-        return request is not None and request.is_of_memory
+    if request is None or _only_points(request, lexicon):
+        return request is not None and (request.is_of_memory or bool(request.object))
     return _read(request, lexicon, is_all=True) is not None
 
 
@@ -144,40 +145,78 @@ def to_forget(user_msg: str, lexicon: Lexicon | None = None) -> list[Forget]:
     """What a message asks to be forgotten. Nothing of one that orders the system about, or that takes back what was
     said just before, whatever that is."""
     lexicon = lexicon or load_lexicon()
+    turn = _turn_that_asks(user_msg, lexicon)
+    return [each.forget for each in _asked(turn)] if turn else []
+
+
+def without_requests(user_msg: str, lexicon: Lexicon | None = None) -> str:
+    """A message with what its requests to forget say blanked, of the same length: what is to be forgotten is no news
+    of its person."""
+    lexicon = lexicon or load_lexicon()
+    turn = _turn_that_asks(user_msg, lexicon)
+    if turn is None:
+        return user_msg
+    for asked in _asked(turn):
+        start, end = turn.message.place(asked.start), turn.message.place(asked.end)
+        user_msg = user_msg[:start] + " " * (end - start) + user_msg[end:]
+    return user_msg
+
+
+def _turn_that_asks(user_msg: str, lexicon: Lexicon) -> HeardTurn | None:
+    """The message cut into clauses; None if none of them can be a request to forget."""
     if not lexicon.words("memorable.forget.near").search(fold(user_msg)):
-        return []
+        return None
     turn = read_turn(user_msg, "", {}, lexicon)
-    if turn is None or takes_back_the_last(user_msg, lexicon):
-        return []
+    return None if turn is None or takes_back_the_last(user_msg, lexicon) else turn
+
+
+class _Asked(NamedTuple):
+    """A request of a message, and where in its speech that begins and ends, with the clauses that belong to it."""
+
+    forget: Forget
+    start: int
+    end: int
+
+
+def _asked(turn: HeardTurn) -> Iterator[_Asked]:
+    lexicon = turn.lexicon
     clauses = [each for each in turn.clauses if not lexicon.shape(_SAYS_NO_MORE).match(each.text)]
     asked = {at: request for at, each in enumerate(clauses) if (request := _request(each, lexicon))}
-    pointed = {at - 1 for at in asked if at and not asked[at].object and at - 1 not in asked}
+    pointed = {at - 1 for at in asked if at and _only_points(asked[at], lexicon) and at - 1 not in asked}
     is_all = len(asked) + len(pointed) == len(clauses)
-    found = []
     for at, request in asked.items():
+        first = clauses[at]
         if at - 1 in pointed:  # 我討厭香菜這件事，請忘掉
-            before = clauses[at - 1].text
+            first, before = clauses[at - 1], clauses[at - 1].text
             whole = (before[opening(before, lexicon) :], before)  # 我跟你說 may open it, or be what names it
-            objects = [request._replace(object=each, is_of_memory=request.is_unsaid) for each in whole]
+            objects = [request._replace(object=each + request.object, is_of_memory=request.is_unsaid) for each in whole]
         else:
             objects = [request]
         if forget := next(filter(None, (_read(each, lexicon, is_all=is_all) for each in objects)), None):
-            start = clauses[max(at - 1, 0)].start
-            behind = [each for each in clauses[at + 1 :] if each.sentence == clauses[at].sentence]
-            what = _with_list(forget.what, behind, turn, start) if forget.is_said else forget.what
-            found.append(replace(forget, what=what, words=_as_written(what, turn, start)))
-    return found
+            start, end = clauses[max(at - 1, 0)].start, clauses[at].end
+            what = forget.what
+            if forget.is_said:
+                behind = [each for each in clauses[at + 1 :] if each.sentence == clauses[at].sentence]
+                what, end = _with_list(what, behind, turn, start, end)
+            yield _Asked(replace(forget, what=what, words=_as_written(what, turn, start)), first.start, end)
 
 
-def _with_list(what: str, behind: Sequence[Clause], turn: HeardTurn, start: int) -> str:
-    """What is to be forgotten with the clauses behind it that go on with its list: «tea, coffee and milk»."""
+def _with_list(what: str, behind: Sequence[Clause], turn: HeardTurn, start: int, end: int) -> tuple[str, int]:
+    """What is to be forgotten with the clauses behind it that go on with its list («tea, coffee and milk»), and the end
+    of the last one; `end` is that of its own clause."""
     speech = turn.message.speech
     at = speech.find(what, start)
     for clause in behind if at >= 0 else ():
         if not goes_on_with_list(what, clause.text):
             break
-        what = speech[at : clause.end].strip()
-    return what
+        what, end = speech[at : clause.end].strip(), clause.end
+    return what, end
+
+
+def _only_points(request: _Request, lexicon: Lexicon) -> bool:
+    """Whether a request names nothing itself: 請忘掉, 這件事忘掉吧."""
+    spoken = lexicon.shape(_BEHIND).match(request.object)
+    return not request.object or (spoken is not None and spoken["spoken"] is not None)
 
 
 def _as_written(what: str, turn: HeardTurn, start: int) -> str:
@@ -224,6 +263,8 @@ def _read(request: _Request, lexicon: Lexicon, *, is_all: bool) -> Forget | None
     text = _ME.sub("i ", text.strip())
     if text in _PERSON and marks & {"named", "spoken", "thing"}:
         return Forget(text, is_everything=True)
+    if (request.is_of_memory or marks - {"detail"}) and _CALLED.match(text):  # 叫我小美這件事
+        return Forget(text, is_said=True)
     states = _STATES.match(text)
     if states and marks - {"detail"} and _is_a_thing(text, text[states.end() :]):  # 關於我柴犬的事
         return Forget(text[states.end() :].strip())
