@@ -58,6 +58,38 @@ def test_what_else_the_message_says_is_learned(vault: Vault, message: str, learn
 
 
 @pytest.mark.parametrize(
+    ("told", "request_to_forget"),
+    [
+        ("我養了一隻狗叫麻糬", "把我的狗忘掉"),
+        ("我養了一隻狗叫麻糬", "忘記我的狗"),
+        ("我有一輛車", "忘記我的車"),
+        ("我住在台南", "別再記得我住哪裡"),
+        ("我住在台南", "忘記我住在哪裡"),
+        ("我在台積電上班", "忘記我在哪裡上班"),
+    ],
+)
+def test_what_is_named_by_a_word_or_a_question_goes_or_is_told(vault: Vault, told: str, request_to_forget: str) -> None:
+    assert [each.became for each in said(vault, told, request_to_forget).memories] == ["forgotten"]
+    assert "nothing found to forget" in said(vault, request_to_forget).not_forgotten[0]
+
+
+@pytest.mark.parametrize(
+    ("told", "request_to_forget"),
+    [
+        ("我喜歡吃熱狗", "忘記我的狗"),
+        ("我在台積電上班", "忘記我住哪裡"),
+        ("我住在台南", "忘記我在哪裡上班"),
+        ("我住在台南", "忘記我住哪裡怎麼辦？"),
+        ("我住在台南", "別忘了我住哪裡"),
+        ("我住在台南", "我忘記我住哪裡了"),
+        ("我養了一隻狗叫麻糬", "我忘記我的狗了"),
+    ],
+)
+def test_nothing_else_goes(vault: Vault, told: str, request_to_forget: str) -> None:
+    assert not any(each.became == "forgotten" for each in said(vault, told, request_to_forget).memories)
+
+
+@pytest.mark.parametrize(
     ("told", "request_to_forget", "gone"),
     [
         ("我喜歡用 Python", "忘記我喜歡用 Python", "languages -= Python"),

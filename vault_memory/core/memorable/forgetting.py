@@ -17,7 +17,7 @@ from vault_memory.core.memorable.kinds import opening
 from vault_memory.core.memorable.parts import Cut, goes_on_with_list, statements, without
 from vault_memory.core.memorable.saying import is_all_about, is_near, says_as_much
 from vault_memory.core.memorable.things import is_capital_otherwise, is_in_longer_name, is_named_in
-from vault_memory.core.memorable.wording import DO, LIKE, LIVE, read_saying
+from vault_memory.core.memorable.wording import DO, FAVOURITE, LIKE, LIVE, WORK, read_saying
 from vault_memory.core.memories import categories
 from vault_memory.core.text import fold, is_carried, lazily, same, tokens
 
@@ -55,6 +55,7 @@ _ELSEWHERE = lazily(r" (?:from|in|on|out of|inside|within|of) (?:the|this|that|t
 _PERSON = ("me", "myself", "us", "我", "我自己", "我们", "我这个人")
 _ARTICLE = lazily(r"^(?:(?:the|all|any)(?![a-z]) ?)+")
 _LATIN = lazily("[a-z0-9]")
+_PLACE_ASKED = lazily("哪里?|哪儿|何处|什么地方")
 _WORDS = lazily("[A-Za-z]+")
 _HAN = lazily("[\u3400-\u9fff]")
 MIN_HAN_CHARS, MIN_LATIN_CHARS = 2, 3
@@ -67,13 +68,15 @@ MAX_AROUND = 12
 class Forget:
     """A request to forget: `what` it names, folded, and in the person's `words`; whether that is a statement about the
     person (`is_said`: «I like tea») or only a subject (coffee); `is_sure`: a memory is meant, and not only a subject
-    dropped. `is_everything`: all that is known of the person, which no sentence deletes."""
+    dropped; `is_had`: only what its person has or does with it (我的狗), since its name is in other words (熱狗).
+    `is_everything`: all that is known of the person, which no sentence deletes."""
 
     what: str
     words: str = ""
     is_said: bool = False
     is_sure: bool = True
     is_everything: bool = False
+    is_had: bool = False
 
     def fits(self, content: str) -> int:
         """How well a memory with this content is what is to be forgotten: 2 if it says just that, or a part of what is
@@ -108,6 +111,9 @@ class Forget:
 
     def _fits(self, content: str) -> int:
         if self.is_said:
+            if relation := _where(self.what):
+                said = read_saying(content)
+                return int(said is not None and said.is_so and said.relation == relation)
             if same(content, self.what):
                 return 2
             if is_in_longer_name(self.what, content):
@@ -115,6 +121,8 @@ class Forget:
             asked = read_saying(self.what)
             is_read = (asked is not None and asked.relation == LIVE) or (_states(self.what) and _states(content))
             return says_as_much(content, self.what) or int(not is_read and is_carried(self.what, content))
+        if self.is_had:
+            return int(_has(content, self.what))
         if self.is_sure:
             return int(is_named_in(self.what, content) and not is_in_longer_name(self.what, content))
         return 2 if is_all_about(content, self.what) else 0
@@ -232,6 +240,8 @@ def _request(clause: Clause, lexicon: Lexicon) -> _Request | None:
     request = _unread(text, lexicon)
     if request is None or (clause.is_hypothetical and not request.is_unsaid):
         return None
+    if request.is_of_memory and _where(request.object):
+        return request
     if clause.asks_to_know and _HAN.search(text) and not lexicon.shape(_POLITE_QUESTION).match(text):
         return None  # in English no question begins with a verb
     return request
@@ -272,8 +282,9 @@ def _read(request: _Request, lexicon: Lexicon, *, is_all: bool) -> Forget | None
         is_meant = request.is_of_memory or bool(marks - {"detail"})
         return Forget(text, is_said=True) if is_meant and _says_enough(text, states.end()) else None
     subject = _ARTICLE.sub("", _OWN.sub("", text)).strip()
+    is_own = _OWN.match(text) is not None
     is_short = len(subject) < (MIN_LATIN_CHARS if _LATIN.search(subject) else MIN_HAN_CHARS)
-    if is_short and not ("named" in marks and categories.load().categories_of(subject)):
+    if is_short and not (subject and is_own) and not ("named" in marks and categories.load().categories_of(subject)):
         return None
     if lexicon.shape(_POINTS).match(subject):
         return None
@@ -284,7 +295,7 @@ def _read(request: _Request, lexicon: Lexicon, *, is_all: bool) -> Forget | None
         return Forget(elided, is_said=True) if _states(elided) else Forget(subject)
     is_told = bool(marks & {"spoken", "thing"}) and not _ELSEWHERE.search(subject)
     is_dropped = is_all and (request.is_of_memory or is_told)
-    return Forget(subject, is_sure=_OWN.match(text) is not None) if is_dropped else None
+    return Forget(subject, is_sure=is_own, is_had=is_own and is_short) if is_dropped else None
 
 
 def _says_enough(text: str, at: int) -> bool:
@@ -302,6 +313,21 @@ def _is_a_thing(text: str, named: str) -> bool:
     """Whether a statement says nothing of a thing, and only names it."""
     said = read_saying(text)
     return said is not None and said.relation == DO and any(named.strip() in word for word in said.thing.words)
+
+
+def _where(text: str) -> str:
+    """What a text asks the place of: `live` of 我住哪裡, `work` of 我在哪裡上班; "" of any other."""
+    said = read_saying(text)
+    if said is None or said.relation not in (LIVE, WORK):
+        return ""
+    return said.relation if any(_PLACE_ASKED.fullmatch(name) for word in said.thing.words for name in word) else ""
+
+
+def _has(content: str, thing: str) -> bool:
+    """Whether a text says that its person has to do with just this thing, and not only that he or she likes it."""
+    said = read_saying(content)
+    is_about = said is not None and said.is_so and said.relation not in (LIKE, FAVOURITE)
+    return said is not None and is_about and any(thing in word for word in said.thing.words)
 
 
 def _states(text: str) -> bool:
