@@ -210,6 +210,10 @@ def test_what_is_taken_back_or_named_otherwise_is_a_request(said: str, words: st
         ("I like tea, coffee and cocoa", "forget that I like tea, coffee and cocoa", ""),
         ("I love tea, my wife loves coffee", "forget that I love tea", ""),
         ("我喜歡和牛", "忘掉我喜歡牛", ""),
+        ("我养了一只猫，还会弹吉他", "忘记我养猫", "我会弹吉他"),
+        ("I have a dog and can play the piano", "forget that I have a dog", "I can play the piano"),
+        ("我有一個妹妹，住在台南", "忘記我有一個妹妹", ""),
+        ("我有一個弟弟，會彈吉他", "忘記我有一個弟弟", ""),
     ],
 )
 def test_the_part_that_is_meant_goes(memory: str, said: str, left: str) -> None:

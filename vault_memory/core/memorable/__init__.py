@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from vault_memory.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from vault_memory.core.memorable.forgetting import Forget, to_forget
+    from vault_memory.core.memorable.forgetting import Forget, to_forget, without_requests
     from vault_memory.core.memorable.kinds import Kind
     from vault_memory.core.memorable.saying import compared, home_in, is_liking, topics_of
     from vault_memory.core.memorable.turns import MAX_CONTENT_CHARS, Memorable, memorable
@@ -25,6 +25,7 @@ __all__ = [
     "memorable",
     "to_forget",
     "topics_of",
+    "without_requests",
 ]
 
 __getattr__ = lazy_exports(
@@ -40,5 +41,6 @@ __getattr__ = lazy_exports(
         "is_liking": "saying",
         "to_forget": "forgetting",
         "topics_of": "saying",
+        "without_requests": "forgetting",
     },
 )

@@ -7,7 +7,7 @@ To drop a subject and go on with another is none. The words are data (`lexicon/m
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
@@ -17,7 +17,7 @@ from vault_memory.core.memorable.kinds import opening
 from vault_memory.core.memorable.parts import Cut, goes_on_with_list, statements, without
 from vault_memory.core.memorable.saying import is_all_about, is_near, says_as_much
 from vault_memory.core.memorable.things import is_capital_otherwise, is_in_longer_name, is_named_in
-from vault_memory.core.memorable.wording import DO, LIKE, LIVE, read_saying
+from vault_memory.core.memorable.wording import DO, FAVOURITE, LIKE, LIVE, WORK, read_saying
 from vault_memory.core.memories import categories
 from vault_memory.core.text import fold, is_carried, lazily, same, tokens
 
@@ -48,12 +48,14 @@ _STATES = lazily(
     r"^(?:(?:i|we)(?:'m|'ve|'d|'re)?(?![a-z])|(?:我|咱|俺)们?(?!们?的)"
     r"|(?:my|our)(?= .*(?:is|are|has|have)\b)|我的(?=.*[叫是在有]))"
 )
+_CALLED = lazily(r"^(?:please )?call me (?=.)|^请?(?:都)?叫我(?=.)")
 _OWN = lazily(r"^(?:(?:my|our|all (?:of )?my)(?![a-z]) ?|(?:我|咱)们?的)")
 _ELSEWHERE = lazily(r" (?:from|in|on|out of|inside|within|of) (?:the|this|that|these|those|an?|its|their)(?![a-z])|的.")
 """Says of what a part is meant, that is no memory: 關於茶的段落, «everything about tea from the README»."""
 _PERSON = ("me", "myself", "us", "我", "我自己", "我们", "我这个人")
 _ARTICLE = lazily(r"^(?:(?:the|all|any)(?![a-z]) ?)+")
 _LATIN = lazily("[a-z0-9]")
+_PLACE_ASKED = lazily("哪里?|哪儿|何处|什么地方")
 _WORDS = lazily("[A-Za-z]+")
 _HAN = lazily("[\u3400-\u9fff]")
 MIN_HAN_CHARS, MIN_LATIN_CHARS = 2, 3
@@ -66,13 +68,15 @@ MAX_AROUND = 12
 class Forget:
     """A request to forget: `what` it names, folded, and in the person's `words`; whether that is a statement about the
     person (`is_said`: «I like tea») or only a subject (coffee); `is_sure`: a memory is meant, and not only a subject
-    dropped. `is_everything`: all that is known of the person, which no sentence deletes."""
+    dropped; `is_had`: only what its person has or does with it (我的狗), since its name is in other words (熱狗).
+    `is_everything`: all that is known of the person, which no sentence deletes."""
 
     what: str
     words: str = ""
     is_said: bool = False
     is_sure: bool = True
     is_everything: bool = False
+    is_had: bool = False
 
     def fits(self, content: str) -> int:
         """How well a memory with this content is what is to be forgotten: 2 if it says just that, or a part of what is
@@ -107,6 +111,9 @@ class Forget:
 
     def _fits(self, content: str) -> int:
         if self.is_said:
+            if relation := _where(self.what):
+                said = read_saying(content)
+                return int(said is not None and said.is_so and said.relation == relation)
             if same(content, self.what):
                 return 2
             if is_in_longer_name(self.what, content):
@@ -114,6 +121,8 @@ class Forget:
             asked = read_saying(self.what)
             is_read = (asked is not None and asked.relation == LIVE) or (_states(self.what) and _states(content))
             return says_as_much(content, self.what) or int(not is_read and is_carried(self.what, content))
+        if self.is_had:
+            return int(_has(content, self.what))
         if self.is_sure:
             return int(is_named_in(self.what, content) and not is_in_longer_name(self.what, content))
         return 2 if is_all_about(content, self.what) else 0
@@ -135,8 +144,8 @@ class _Request(NamedTuple):
 def asks_to_forget(clause: Clause, lexicon: Lexicon) -> bool:
     """Whether a clause asks that something said before be forgotten."""
     request = _request(clause, lexicon)
-    if request is None or not request.object:
-        return request is not None and request.is_of_memory
+    if request is None or _only_points(request, lexicon):
+        return request is not None and (request.is_of_memory or bool(request.object))
     return _read(request, lexicon, is_all=True) is not None
 
 
@@ -144,40 +153,78 @@ def to_forget(user_msg: str, lexicon: Lexicon | None = None) -> list[Forget]:
     """What a message asks to be forgotten. Nothing of one that orders the system about, or that takes back what was
     said just before, whatever that is."""
     lexicon = lexicon or load_lexicon()
+    turn = _turn_that_asks(user_msg, lexicon)
+    return [each.forget for each in _asked(turn)] if turn else []
+
+
+def without_requests(user_msg: str, lexicon: Lexicon | None = None) -> str:
+    """A message with what its requests to forget say blanked, of the same length: what is to be forgotten is no news
+    of its person."""
+    lexicon = lexicon or load_lexicon()
+    turn = _turn_that_asks(user_msg, lexicon)
+    if turn is None:
+        return user_msg
+    for asked in _asked(turn):
+        start, end = turn.message.place(asked.start), turn.message.place(asked.end)
+        user_msg = user_msg[:start] + " " * (end - start) + user_msg[end:]
+    return user_msg
+
+
+def _turn_that_asks(user_msg: str, lexicon: Lexicon) -> HeardTurn | None:
+    """The message cut into clauses; None if none of them can be a request to forget."""
     if not lexicon.words("memorable.forget.near").search(fold(user_msg)):
-        return []
+        return None
     turn = read_turn(user_msg, "", {}, lexicon)
-    if turn is None or takes_back_the_last(user_msg, lexicon):
-        return []
+    return None if turn is None or takes_back_the_last(user_msg, lexicon) else turn
+
+
+class _Asked(NamedTuple):
+    """A request of a message, and where in its speech that begins and ends, with the clauses that belong to it."""
+
+    forget: Forget
+    start: int
+    end: int
+
+
+def _asked(turn: HeardTurn) -> Iterator[_Asked]:
+    lexicon = turn.lexicon
     clauses = [each for each in turn.clauses if not lexicon.shape(_SAYS_NO_MORE).match(each.text)]
     asked = {at: request for at, each in enumerate(clauses) if (request := _request(each, lexicon))}
-    pointed = {at - 1 for at in asked if at and not asked[at].object and at - 1 not in asked}
+    pointed = {at - 1 for at in asked if at and _only_points(asked[at], lexicon) and at - 1 not in asked}
     is_all = len(asked) + len(pointed) == len(clauses)
-    found = []
     for at, request in asked.items():
+        first = clauses[at]
         if at - 1 in pointed:  # 我討厭香菜這件事，請忘掉
-            before = clauses[at - 1].text
+            first, before = clauses[at - 1], clauses[at - 1].text
             whole = (before[opening(before, lexicon) :], before)  # 我跟你說 may open it, or be what names it
-            objects = [request._replace(object=each, is_of_memory=request.is_unsaid) for each in whole]
+            objects = [request._replace(object=each + request.object, is_of_memory=request.is_unsaid) for each in whole]
         else:
             objects = [request]
         if forget := next(filter(None, (_read(each, lexicon, is_all=is_all) for each in objects)), None):
-            start = clauses[max(at - 1, 0)].start
-            behind = [each for each in clauses[at + 1 :] if each.sentence == clauses[at].sentence]
-            what = _with_list(forget.what, behind, turn, start) if forget.is_said else forget.what
-            found.append(replace(forget, what=what, words=_as_written(what, turn, start)))
-    return found
+            start, end = clauses[max(at - 1, 0)].start, clauses[at].end
+            what = forget.what
+            if forget.is_said:
+                behind = [each for each in clauses[at + 1 :] if each.sentence == clauses[at].sentence]
+                what, end = _with_list(what, behind, turn, start, end)
+            yield _Asked(replace(forget, what=what, words=_as_written(what, turn, start)), first.start, end)
 
 
-def _with_list(what: str, behind: Sequence[Clause], turn: HeardTurn, start: int) -> str:
-    """What is to be forgotten with the clauses behind it that go on with its list: «tea, coffee and milk»."""
+def _with_list(what: str, behind: Sequence[Clause], turn: HeardTurn, start: int, end: int) -> tuple[str, int]:
+    """What is to be forgotten with the clauses behind it that go on with its list («tea, coffee and milk»), and the end
+    of the last one; `end` is that of its own clause."""
     speech = turn.message.speech
     at = speech.find(what, start)
     for clause in behind if at >= 0 else ():
         if not goes_on_with_list(what, clause.text):
             break
-        what = speech[at : clause.end].strip()
-    return what
+        what, end = speech[at : clause.end].strip(), clause.end
+    return what, end
+
+
+def _only_points(request: _Request, lexicon: Lexicon) -> bool:
+    """Whether a request names nothing itself: 請忘掉, 這件事忘掉吧."""
+    spoken = lexicon.shape(_BEHIND).match(request.object)
+    return not request.object or (spoken is not None and spoken["spoken"] is not None)
 
 
 def _as_written(what: str, turn: HeardTurn, start: int) -> str:
@@ -193,6 +240,8 @@ def _request(clause: Clause, lexicon: Lexicon) -> _Request | None:
     request = _unread(text, lexicon)
     if request is None or (clause.is_hypothetical and not request.is_unsaid):
         return None
+    if request.is_of_memory and _where(request.object):
+        return request
     if clause.asks_to_know and _HAN.search(text) and not lexicon.shape(_POLITE_QUESTION).match(text):
         return None  # in English no question begins with a verb
     return request
@@ -224,6 +273,8 @@ def _read(request: _Request, lexicon: Lexicon, *, is_all: bool) -> Forget | None
     text = _ME.sub("i ", text.strip())
     if text in _PERSON and marks & {"named", "spoken", "thing"}:
         return Forget(text, is_everything=True)
+    if (request.is_of_memory or marks - {"detail"}) and _CALLED.match(text):  # 叫我小美這件事
+        return Forget(text, is_said=True)
     states = _STATES.match(text)
     if states and marks - {"detail"} and _is_a_thing(text, text[states.end() :]):  # 關於我柴犬的事
         return Forget(text[states.end() :].strip())
@@ -231,8 +282,9 @@ def _read(request: _Request, lexicon: Lexicon, *, is_all: bool) -> Forget | None
         is_meant = request.is_of_memory or bool(marks - {"detail"})
         return Forget(text, is_said=True) if is_meant and _says_enough(text, states.end()) else None
     subject = _ARTICLE.sub("", _OWN.sub("", text)).strip()
+    is_own = _OWN.match(text) is not None
     is_short = len(subject) < (MIN_LATIN_CHARS if _LATIN.search(subject) else MIN_HAN_CHARS)
-    if is_short and not ("named" in marks and categories.load().categories_of(subject)):
+    if is_short and not (subject and is_own) and not ("named" in marks and categories.load().categories_of(subject)):
         return None
     if lexicon.shape(_POINTS).match(subject):
         return None
@@ -243,7 +295,7 @@ def _read(request: _Request, lexicon: Lexicon, *, is_all: bool) -> Forget | None
         return Forget(elided, is_said=True) if _states(elided) else Forget(subject)
     is_told = bool(marks & {"spoken", "thing"}) and not _ELSEWHERE.search(subject)
     is_dropped = is_all and (request.is_of_memory or is_told)
-    return Forget(subject, is_sure=_OWN.match(text) is not None) if is_dropped else None
+    return Forget(subject, is_sure=is_own, is_had=is_own and is_short) if is_dropped else None
 
 
 def _says_enough(text: str, at: int) -> bool:
@@ -261,6 +313,21 @@ def _is_a_thing(text: str, named: str) -> bool:
     """Whether a statement says nothing of a thing, and only names it."""
     said = read_saying(text)
     return said is not None and said.relation == DO and any(named.strip() in word for word in said.thing.words)
+
+
+def _where(text: str) -> str:
+    """What a text asks the place of: `live` of 我住哪裡, `work` of 我在哪裡上班; "" of any other."""
+    said = read_saying(text)
+    if said is None or said.relation not in (LIVE, WORK):
+        return ""
+    return said.relation if any(_PLACE_ASKED.fullmatch(name) for word in said.thing.words for name in word) else ""
+
+
+def _has(content: str, thing: str) -> bool:
+    """Whether a text says that its person has to do with just this thing, and not only that he or she likes it."""
+    said = read_saying(content)
+    is_about = said is not None and said.is_so and said.relation not in (LIKE, FAVOURITE)
+    return said is not None and is_about and any(thing in word for word in said.thing.words)
 
 
 def _states(text: str) -> bool:

@@ -17,6 +17,8 @@ _SEPARATOR = re.compile(
     r"|\s+(?:and|but|or|as well as|&)\s+(?:also\s+)?|\s*(?:以及|[还還]有|而且|但是|[和跟與与])\s*"
 )
 _JOINS_THINGS = re.compile("[和跟與与]")
+_ADDS = re.compile("and|also|too|而且|以及|[还還]|也")
+"""Says that a clause is about the one who speaks, as the one before: 我有一個弟弟，會彈琴 is not."""
 _ASPECT = re.compile("[了过]")
 _ENDS = re.compile(r"[\s.。!！]*$")
 _PERSON = re.compile(r"^(?:(?:i|we)(?![a-z])|[我咱俺][們们]?)", re.IGNORECASE)
@@ -129,8 +131,13 @@ def _lead(text: str, separator: str, before: str) -> str | None:
         said, person = read_saying(text), _PERSON.match(before)
         if _OWN.match(folded):
             return "" if said else None
-        if person and said and said.relation != DO and not _GERUND.match(folded) and _names_a_thing(said):
-            return f"{person[0]} " if person[0].isascii() else person[0]
+        lead = "" if person is None else f"{person[0]} " if person[0].isascii() else person[0]
+        adds = _ADDS.search(separator)
+        if lead and not adds and _is_of_family(before):  # 我有一個妹妹，住在台南
+            return None
+        own = said or (read_saying(lead + text) if adds else None)  # 還會彈吉他
+        if lead and own and own.relation != DO and not _GERUND.match(folded) and _names_a_thing(own):
+            return lead
     return next(_frames(text, before), None) if not says_something(folded) else None
 
 
@@ -155,6 +162,12 @@ def _is_of_list(listed: Saying, said: Saying) -> bool:
     """Whether two statements say the same of two things of one list: not «I play the oboe and swim»."""
     is_alike = all(getattr(listed, name) == getattr(said, name) for name in _OF_LIST)
     return is_alike and (said.relation in _OF_ANYTHING or bool(listed.thing.kinds & said.thing.kinds))
+
+
+def _is_of_family(statement: str) -> bool:
+    """Whether a statement says whom its person has: what follows may be said of them."""
+    said = read_saying(statement)
+    return said is not None and said.relation == "have" and "family" in said.thing.kinds
 
 
 def _names_a_thing(said: Saying) -> bool:

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from vault_memory.core.extraction import Lexicon, places, read_turn
-from vault_memory.core.memorable import home_in, memorable
+from vault_memory.core.extraction import Lexicon, extract, places, read_turn
+from vault_memory.core.memorable import home_in, memorable, without_requests
 from vault_memory.core.memories import categories
 from vault_memory.core.profile import Signal
 from vault_memory.core.text import fold, lazily
@@ -18,6 +18,17 @@ _HOW_LONG = lazily(
     r"(?<![a-z])(?:for|since|over|after) (?:[a-z0-9]+ ){0,3}(?:years?|months?|decades?|[0-9]{4}|childhood)(?![a-z])"
     r"|(?<![a-z])(?:[0-9]+|[a-z]+) years(?![a-z])|[一二两三四五六七八九十几半0-9]+多?(?:年|个月)|从小"
 )
+
+
+def learned_from(user_msg: str, reply: str, existing: Mapping[str, str | list[str]], lexicon: Lexicon) -> list[Signal]:
+    """The signals of a turn (`extract`). What it asks to forget teaches nothing: of that only what it takes back."""
+    heard = extract(user_msg, reply, existing, lexicon)
+    rest = without_requests(user_msg, lexicon)
+    if rest == user_msg:
+        return heard
+    taken_back = [each for each in heard if each.op == "remove"]
+    said = [each for each in extract(rest, reply, existing, lexicon) if each.op != "remove"]
+    return [each for each in taken_back if not any(each.key == s.key and s.op == "set" for s in said)] + said
 
 
 def as_lived(

@@ -22,7 +22,7 @@ from vault_memory.adapters import files
 from vault_memory.adapters.files import ReadCache
 from vault_memory.adapters.history import ASSISTANT, Draft
 from vault_memory.core import layout, reading, trailers
-from vault_memory.core.extraction import extract, takes_back_the_last
+from vault_memory.core.extraction import takes_back_the_last
 from vault_memory.core.memorable import memorable, to_forget
 from vault_memory.core.notes import Reply, Turn, journal
 from vault_memory.core.profile import Change, Evidence, Signal, Suggestion
@@ -32,7 +32,7 @@ from vault_memory.services.memories import KeptOfTurn, forget_said, keep_said
 from vault_memory.services.notes import bring_back, read_day
 from vault_memory.services.profiles import ProfileFiles, change_profile, profile_timezone
 from vault_memory.services.redactor import Redactor
-from vault_memory.services.turns.lived import as_lived
+from vault_memory.services.turns.lived import as_lived, learned_from
 from vault_memory.services.turns.record import (
     digest_of_conversation,
     known_words,
@@ -326,7 +326,7 @@ def _learn(vault: Vault, user_id: str, as_of: int, line: _Line, cache: ReadCache
     """Learn from a turn; None if it says nothing of its person."""
     source, said, turn = line.source, line.said, line.turn(user_id)
     existing = ProfileFiles.read(vault, user_id, turn.created_at, cache.read).profile.values()
-    signals = extract(said, line.reply, existing, vault.lexicon())
+    signals = learned_from(said, line.reply, existing, vault.lexicon())
     signals = as_lived(signals, said, existing, vault.lexicon())
     if told := memorable(said, "", vault.lexicon()) if signals and vault.config.memories_from_turns else []:
         signals = without_told(signals, told, said, existing, vault.lexicon())
@@ -374,7 +374,7 @@ def _remember(vault: Vault, user_id: str, as_of: int, line: _Line) -> Written[Ke
     def decide() -> Plan[KeptOfTurn]:
         vault.refuse_renamed(user_id, as_of)
         state = ProfileFiles.read(vault, user_id, turn.created_at)
-        signals = extract(line.said, line.reply, state.profile.values(), lexicon)
+        signals = learned_from(line.said, line.reply, state.profile.values(), lexicon)
         sure = [signal for signal in signals if not signal.is_suggestion]
         kept = keep_said(vault, user_id, told, line.source, state.at, known_words(state, sure))
         if forgotten or before_it:

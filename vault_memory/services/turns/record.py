@@ -33,7 +33,6 @@ from vault_memory.core.extraction import (
     INCIDENTAL,
     Lexicon,
     asks_to_be_left_out,
-    extract,
     extract_by_rules,
     problem,
     takes_back_the_last,
@@ -83,7 +82,7 @@ from vault_memory.services.notes import bring_back, drop_summary, read_day
 from vault_memory.services.profiles import LaterChanges, ProfileFiles, Unlearned, unlearned
 from vault_memory.services.redactor import LEFT_OUT, Redactor
 from vault_memory.services.shortterm import note_kept_turn
-from vault_memory.services.turns.lived import as_lived
+from vault_memory.services.turns.lived import as_lived, learned_from
 from vault_memory.services.turns.redactions import add_redactions
 from vault_memory.services.turns.update_memory import tasks_ended
 from vault_memory.services.turns.validate import UNNAMED, new_conversation_id, validate_and_normalize
@@ -627,9 +626,9 @@ def _learn(
     """
     at, said, existing = before.at, turn.user_message or "", before.profile.values()
     written = said or turn.context or ""
-    signals = extract(said, turn.assistant_message or "", existing, vault.lexicon())
+    signals = learned_from(said, turn.assistant_message or "", existing, vault.lexicon())
     if is_reply:
-        heard = extract(said, "", existing, vault.lexicon())
+        heard = learned_from(said, "", existing, vault.lexicon())
         signals = [signal for signal in signals if signal not in heard]
     else:
         signals = as_lived(signals, said, existing, vault.lexicon())

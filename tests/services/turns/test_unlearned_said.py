@@ -1,0 +1,111 @@
+"""What a turn asks to forget teaches the profile nothing, and what was learned from that alone goes."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.services.test_person_edits import read
+from vault_memory.core import layout
+from vault_memory.services.turns.record import Recorded, record_turn
+from vault_memory.services.vault import Vault
+
+
+def said(vault: Vault, *messages: str) -> Recorded:
+    """The last of these turns."""
+    return [record_turn(vault, "alice", message) for message in messages][-1]
+
+
+def changes(recorded: Recorded) -> list[str]:
+    return [each.summary() for each in recorded.changes]
+
+
+@pytest.mark.parametrize(
+    "request_to_forget",
+    [
+        "Forget that my name is Bob",
+        "忘記我偏好深色主題",
+        "Forget that I prefer short answers",
+        "不要再記我喜歡簡短的回答",
+        "忘記我在用 Docker",
+        "把我住在台南這件事忘掉",
+        "忘記我叫小美",
+        "忘記我是初學者",
+        "忘記叫我小美這件事",
+        "Forget that I use Docker, Python and Redis",
+        "我在用 Docker，這件事忘掉吧",
+    ],
+)
+def test_nothing_is_learned_from_what_is_to_be_forgotten(vault: Vault, request_to_forget: str) -> None:
+    recorded = said(vault, "My name is Robert", request_to_forget)
+    assert (changes(recorded), recorded.suggestions, recorded.memories) == ([], (), ())
+    assert recorded.not_forgotten, "it is answered"
+    feedback = read(vault, layout.user_dir("alice") / layout.FEEDBACK)
+    assert feedback.count("\n") == 1 and "Robert" in feedback
+
+
+@pytest.mark.parametrize(
+    ("message", "learned"),
+    [
+        ("Forget that I use Docker. I prefer short answers.", ["response_style = concise"]),
+        ("忘記我喜歡簡短的回答，改成詳細一點", ["response_style = detailed"]),
+        ("请忘了我在用 Docker，我现在用 Podman", ["tools += Podman"]),
+        ("Don't forget that my name is Bob", ["display_name = Bob"]),
+        ("別忘了我在用 Docker", ["tools += Docker"]),
+    ],
+)
+def test_what_else_the_message_says_is_learned(vault: Vault, message: str, learned: list[str]) -> None:
+    assert changes(said(vault, message)) == learned
+
+
+@pytest.mark.parametrize(
+    ("told", "request_to_forget"),
+    [
+        ("我養了一隻狗叫麻糬", "把我的狗忘掉"),
+        ("我養了一隻狗叫麻糬", "忘記我的狗"),
+        ("我有一輛車", "忘記我的車"),
+        ("我住在台南", "別再記得我住哪裡"),
+        ("我住在台南", "忘記我住在哪裡"),
+        ("我在台積電上班", "忘記我在哪裡上班"),
+    ],
+)
+def test_what_is_named_by_a_word_or_a_question_goes_or_is_told(vault: Vault, told: str, request_to_forget: str) -> None:
+    assert [each.became for each in said(vault, told, request_to_forget).memories] == ["forgotten"]
+    assert "nothing found to forget" in said(vault, request_to_forget).not_forgotten[0]
+
+
+@pytest.mark.parametrize(
+    ("told", "request_to_forget"),
+    [
+        ("我喜歡吃熱狗", "忘記我的狗"),
+        ("我在台積電上班", "忘記我住哪裡"),
+        ("我住在台南", "忘記我在哪裡上班"),
+        ("我住在台南", "忘記我住哪裡怎麼辦？"),
+        ("我住在台南", "別忘了我住哪裡"),
+        ("我住在台南", "我忘記我住哪裡了"),
+        ("我養了一隻狗叫麻糬", "我忘記我的狗了"),
+    ],
+)
+def test_nothing_else_goes(vault: Vault, told: str, request_to_forget: str) -> None:
+    assert not any(each.became == "forgotten" for each in said(vault, told, request_to_forget).memories)
+
+
+@pytest.mark.parametrize(
+    ("told", "request_to_forget", "gone"),
+    [
+        ("我喜歡用 Python", "忘記我喜歡用 Python", "languages -= Python"),
+        ("我偏好深色主題", "忘記我偏好深色主題", "theme -= dark"),
+        ("叫我小美", "忘記叫我小美這件事", "display_name -= 小美"),
+        ("我叫小美", "忘記我叫小美", "display_name -= 小美"),
+    ],
+)
+def test_a_value_goes_with_the_only_turn_that_says_it(
+    vault: Vault, told: str, request_to_forget: str, gone: str
+) -> None:
+    recorded = said(vault, told, request_to_forget)
+    assert (changes(recorded), recorded.not_forgotten) == ([gone], ())
+
+
+def test_a_value_that_another_turn_says_stays_and_is_told(vault: Vault) -> None:
+    recorded = said(vault, "我偏好深色主題", "我真的比較喜歡深色主題", "忘記我偏好深色主題")
+    assert changes(recorded) == []
+    assert "theme = dark stays" in recorded.not_forgotten[0] and "pref unset" in recorded.not_forgotten[0]
