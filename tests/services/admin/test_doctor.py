@@ -15,7 +15,9 @@ from vault_memory.errors import IndexUnusable
 from vault_memory.services.admin.access import new_user_token
 from vault_memory.services.admin.checks import CHECKS, Check
 from vault_memory.services.admin.doctor import Finding, doctor
+from vault_memory.services.admin.status import status
 from vault_memory.services.indexing.reconcile import reconcile
+from vault_memory.services.memories import list_memories
 from vault_memory.services.vault import Vault, open_vault
 
 pytestmark = pytest.mark.slow
@@ -103,6 +105,37 @@ def test_notes_that_cannot_be_read(vault: Vault) -> None:
     write(vault, "alice", "bad.md", "").write_bytes(b"\xff\n")
     reconcile(vault, "alice")
     assert "memory/alice/bad.md" in found(vault, "notes").message
+
+
+def _memory(vault: Vault, name: str, properties: str) -> None:
+    write(vault, "alice", f"memories/{name}.md", f"---\nid: {name}\n{properties}---\nI like tea {name}\n")
+    reconcile(vault, "alice")
+
+
+def test_two_memories_of_one_id_are_named_and_what_is_recalled_of_them(vault: Vault) -> None:
+    _memory(vault, "mem_1_a", "")
+    _memory(vault, "mem_1_b", "")
+    assert found(vault, "memories").ok
+    write(vault, "alice", "memories/copy.md", "---\nid: mem_1_a\n---\nI like coffee\n")
+    reconcile(vault, "alice")
+    said = found(vault, "memories")
+    assert not said.ok and "memories/copy.md" in said.message and "mem_1_a" in said.message
+    assert any("memories/copy.md" in line for line in status(vault).degraded)
+
+
+def test_a_memory_whose_place_nothing_took_is_named(vault: Vault) -> None:
+    _memory(vault, "mem_1_a", "superseded_by: mem_1_b\n")
+    assert "mem_1_b" in found(vault, "memories").message
+    assert any("memories/mem_1_a.md is not recalled" in line for line in status(vault).degraded)
+    _memory(vault, "mem_1_b", "")
+    assert "no two" in found(vault, "memories").message
+    assert not any("mem_1_a" in line for line in status(vault).degraded)
+
+
+def test_a_memory_that_takes_its_own_place_is_named_and_recalled(vault: Vault) -> None:
+    _memory(vault, "mem_1_a", "superseded_by: mem_1_a\n")
+    assert "superseded_by" in found(vault, "notes").message
+    assert [file.memory.id for file in list_memories(vault, "alice")] == ["mem_1_a"]
 
 
 def test_a_job_that_is_not_there(vault: Vault) -> None:

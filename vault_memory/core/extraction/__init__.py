@@ -12,6 +12,7 @@ from vault_memory.lazy import lazy_exports
 if TYPE_CHECKING:
     from vault_memory.core.extraction import llm
     from vault_memory.core.extraction.clauses import Clause, speaker
+    from vault_memory.core.extraction.judge.gates import unreal_spans
     from vault_memory.core.extraction.judge.hearing import explain, extract, problem, why_nothing
     from vault_memory.core.extraction.lexicon import Lexicon, load_lexicon, problem_with
     from vault_memory.core.extraction.person import places
@@ -43,6 +44,7 @@ __all__ = [
     "read_turn",
     "speaker",
     "takes_back_the_last",
+    "unreal_spans",
     "why_nothing",
 ]
 
@@ -65,6 +67,7 @@ __getattr__ = lazy_exports(
         "read_turn": "rules",
         "speaker": "clauses",
         "takes_back_the_last": "rules",
+        "unreal_spans": "judge.gates",
         "why_nothing": "judge.hearing",
     },
 )

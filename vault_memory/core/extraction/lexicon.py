@@ -24,7 +24,7 @@ MAX_WAYS = 200_000
 """Of all phrases of a person together; the slowest such phrases take 0.1 s for 2,000 characters."""
 MAX_DEPTH = 3
 """Tables inside each other: `styles.theme.dark`."""
-_FILES = ("words", "styles", "technologies", "roles", "subjects", "people", "memorable", "sayings", "voices")
+_FILES = ("words", "styles", "technologies", "roles", "subjects", "people", "memorable", "sayings", "voices", "gates")
 
 
 @dataclass(frozen=True)

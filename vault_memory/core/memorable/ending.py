@@ -182,13 +182,18 @@ def _is_behind(before: frozenset[str], word: frozenset[str], relation: str) -> b
 
 _THING = r" ?(?P<thing>[^,;:。!?\n我]{1,28}?) ?"
 _END = r"(?:(?: ?{sayings.left.since})*(?:[了啦吧. ]*)(?=$|[,;:。!?\n]| (?:and|but|because|for|as|to|onto)(?![a-z])))"
+_DROPPED = r"(?:{sayings.left.all_of_it} ?)?{sayings.left.dropped}"
 _FORMS = (
     r"{sayings.left.from}" + _THING + r"{sayings.left.to}",
     r"{sayings.left.drops}" + _THING + _END,
-    r"(?:^|[,;。!?]|我们?|咱们?|已经) ?(?:的|把|将|从)?" + _THING + r"{sayings.left.dropped}" + _END,
+    r"(?:^|[,;。!?]|我们?|咱们?|已经) ?(?:的|把|将|从)?"
+    + _THING
+    + r"(?:{sayings.left.all_of_it} ?)?{sayings.left.dropped}"
+    + _END,
+    r"{sayings.left.gives}" + _THING + r"{sayings.left.away}" + _END,
 )
 _INSTEAD = r"(?:{sayings.left.instead}|(?<=, )not|(?<=,)not)" + _THING + _END
-_OF = lazily(r"^(?:(?:my|our|the)(?![a-z])|我们?的|那(?:台|只|辆|个|家)|(?:old|position|job) (?:at |as )?)+ ?")
+_OF = lazily(r"^(?:(?:all|both|my|our|the)(?![a-z])|我们?的|那(?:台|只|辆|个|家)|(?:old|position|job) (?:at |as )?)+ ?")
 _WORK = lazily(r"(?:的?(?:那份|那个)?(?:工作|职位|职务)| job)$")
 _ARTICLES = ("a", "an", "the", "some", "any", "my", "our", "old")
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import groupby
 
-from vault_memory.core.extraction import Clause, HeardTurn, Lexicon, load_lexicon, read_turn
+from vault_memory.core.extraction import Clause, HeardTurn, Lexicon, load_lexicon, read_turn, unreal_spans
 from vault_memory.core.memorable.forgetting import asks_to_forget
 from vault_memory.core.memorable.kinds import (
     Kind,
@@ -72,7 +72,9 @@ def memorable(
     found: dict[str, Memorable] = {}
     # Before it is cut into sentences: a password may hold what ends one.
     hidden = [(start, end) for start, end, _ in secrets.secret_spans(turn.message.written)]
-    clauses = (_with_what_it_quotes(clause, turn) for clause in turn.clauses)
+    unreal = {start for start, _ in unreal_spans(turn.clauses, lexicon)}
+    told = (replace(each, is_hypothetical=True) if each.start in unreal else each for each in turn.clauses)
+    clauses = (_with_what_it_quotes(clause, turn) for clause in told)
     sentences = _with_what_is_instead([list(group) for _, group in groupby(clauses, key=lambda each: each.sentence)])
     for sentence in _own(sentences, turn):
         if any(asks_to_forget(clause, lexicon) for clause in sentence):

@@ -108,8 +108,14 @@ def read(meta: Mapping[str, Any], body: str, name: str, problems: Sequence[str] 
         wrong.append("the memory is empty")
     named = _ID.match(name)
     parsed = note.Note(meta)
+    own_id = value("id", _text, named[0] if named else name, "an id")
+
+    def another(stored: Any) -> str | None:
+        """The id of another memory: none takes its own place."""
+        return found if (found := _text(stored)) != own_id else None
+
     return Memory(
-        id=value("id", _text, named[0] if named else name, "an id"),
+        id=own_id,
         content=content,
         type=value("type", lambda stored: stored if stored in TYPES else None, "note", f"one of {', '.join(TYPES)}"),
         title=parsed.title,
@@ -124,7 +130,7 @@ def read(meta: Mapping[str, Any], body: str, name: str, problems: Sequence[str] 
         said_on=value("said_on", _days, (), "days such as 2026-01-30"),
         reinforced_at=value("reinforced_at", note.moment, None, "a time such as 2026-01-30T14:05:00+08:00"),
         supersedes=value("supersedes", _text, None, "an id"),
-        superseded_by=value("superseded_by", _text, None, "an id"),
+        superseded_by=value("superseded_by", another, None, "the id of another memory"),
         metadata={key: stored for key, stored in meta.items() if key not in PROPERTIES},
         problems=tuple(wrong),
     )

@@ -37,6 +37,7 @@ from vault_memory.services.daemon import JOBS, is_running, read_record
 from vault_memory.services.graph import graph_problems
 from vault_memory.services.indexing import embed, rebuild, reconcile
 from vault_memory.services.longterm import long_term_fault
+from vault_memory.services.memories import memory_twins, without_successor
 from vault_memory.services.profiles import evidence_sources
 from vault_memory.services.shortterm import encoding_problem, store_place, store_problem
 from vault_memory.services.sync import install_merge_driver, merge_driver_installed, private_in_git, waiting_addresses
@@ -236,6 +237,15 @@ def _evidence(vault: Vault) -> CheckResult:
     return "every line of it can be read", ""
 
 
+def _memories(vault: Vault) -> CheckResult:
+    if twins := [line for user_id in vault.user_ids() for line in memory_twins(vault, user_id)]:
+        what, _, step = twins[0].rpartition(": ")
+        return f"{what} (and {len(twins) - 1} more)" if len(twins) > 1 else what, step
+    if lost := [line for user_id in vault.user_ids() for line in without_successor(vault, user_id)]:
+        return f"{lost[0]} (and {len(lost) - 1} more)" if len(lost) > 1 else lost[0], ""
+    return "no two have one id, and what took the place of another is there", ""
+
+
 def _entities(vault: Vault) -> CheckResult:
     if problems := [line for user_id in vault.user_ids() for line in graph_problems(vault, user_id)]:
         more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
@@ -355,6 +365,7 @@ CHECKS = (
     Check("notes", _notes),
     Check("profiles", _profiles),
     Check("evidence", _evidence),
+    Check("memories", _memories),
     Check("entities", _entities),
     Check("sizes", _sizes),
     Check("stores", _stores),

@@ -23,7 +23,7 @@ from vault_memory.services.daemon import DaemonRecord, Outcome, is_running, outc
 from vault_memory.services.forgetting import is_forgetting
 from vault_memory.services.indexing import compare, held_deletions, spaces
 from vault_memory.services.longterm import long_term_problem
-from vault_memory.services.memories import Session, session
+from vault_memory.services.memories import Session, memory_twins, session, without_successor
 from vault_memory.services.notes import file_of
 from vault_memory.services.person_edits import Withheld, withheld
 from vault_memory.services.shortterm import encoding_problem, store_place, store_problem
@@ -42,6 +42,8 @@ LARGE_USER_BYTES = 8_000_000
 """A user with more bytes of files is reported (`too_large`); the limit for one user is 10 MB."""
 
 _Item = TypeVar("_Item")
+MAX_NAMED = 10
+"""So many memories with something wrong are named."""
 
 
 @dataclass(frozen=True)
@@ -168,6 +170,7 @@ def status(vault: Vault, user_id: str | None = None) -> Status:
         withheld=held_back,
         degraded=(
             *degraded,
+            *_memories(vault, scope_statuses),
             *filter(None, [store_problem(vault), long_term_problem(vault), encoding_problem(vault)]),
             *refused,
             *(
@@ -331,6 +334,14 @@ def _full(scopes: tuple[ScopeStatus, ...], capacity: int) -> list[str]:
         for scope in scopes
         if scope.memories >= capacity
     ]
+
+
+def _memories(vault: Vault, scopes: tuple[ScopeStatus, ...]) -> list[str]:
+    """What is wrong between memories, where the index can say it."""
+    users = [scope.scope for scope in scopes if scope.scope != layout.SHARED and not scope.problem]
+    lines = [line for user_id in users for line in (*memory_twins(vault, user_id), *without_successor(vault, user_id))]
+    more = [f"and {len(lines) - MAX_NAMED} more such memories"] if len(lines) > MAX_NAMED else []
+    return [*lines[:MAX_NAMED], *more]
 
 
 def _degraded(scopes: tuple[ScopeStatus, ...], daemon: DaemonStatus, second_looks: Tally) -> list[str]:

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
         memories_holding,
         memory_files,
         memory_rows,
+        memory_twins,
+        without_successor,
     )
     from vault_memory.services.memories.receipt import Look, Receipt
     from vault_memory.services.memories.reinforce import make_lasting, reinforce, renew
@@ -91,6 +93,7 @@ __all__ = [
     "make_lasting",
     "memories_holding",
     "memory_files",
+    "memory_twins",
     "memory_rows",
     "note_accesses",
     "note_in_session",
@@ -109,6 +112,7 @@ __all__ = [
     "supersede",
     "too_many",
     "write_accesses",
+    "without_successor",
 ]
 
 __getattr__ = lazy_exports(
@@ -147,6 +151,8 @@ __getattr__ = lazy_exports(
         "list_memories": "files",
         "memories_holding": "files",
         "memory_files": "files",
+        "memory_twins": "files",
+        "without_successor": "files",
         "memory_rows": "files",
         "note_accesses": "accesses",
         "note_in_session": "statistics",

@@ -68,6 +68,41 @@ def memory_files(vault: Vault, user_id: str, ids: Sequence[str]) -> list[MemoryF
     return [file for each in dict.fromkeys(ids) for file in by_id[each]]
 
 
+def memory_twins(vault: Vault, user_id: str) -> list[str]:
+    """The ids that two notes of the user's have, archived ones apart, as the index knows them, in words with the next
+    step. Changes nothing."""
+    sources: dict[str, list[str]] = {}
+    for row in _indexed(vault, user_id):
+        if not row.source.startswith(f"{layout.ARCHIVE_DIR}/"):
+            sources.setdefault(row.memory_id, []).append(row.source)
+    home = layout.user_dir(user_id)
+    return [
+        f"{home / same[0]} and {home / same[1]} are both {each!r}: give one of them another id, or delete it"
+        for each, same in sources.items()
+        if len(same) > 1
+    ]
+
+
+def without_successor(vault: Vault, user_id: str) -> list[str]:
+    """The notes that are not recalled as another one took their place, which is in no note: a person wrote so, or it
+    was deleted since. As the index knows them, in words with the next step. Changes nothing."""
+    rows, home = _indexed(vault, user_id), layout.user_dir(user_id)
+    known = {row.memory_id for row in rows}
+    replaced = (row.source for row in rows if row.until == 0 and not row.source.startswith(f"{layout.ARCHIVE_DIR}/"))
+    return [
+        f"{home / source} is not recalled, as {successor[:40]!r} took its place, and no note is that one: take "
+        "`superseded_by` out of it if it holds, else delete it"
+        for source in replaced
+        if (file := read_memory(vault, user_id, source))
+        and (successor := file.memory.superseded_by)
+        and successor not in known
+    ]
+
+
+def _indexed(vault: Vault, user_id: str) -> list[MemoryRow]:
+    return vault.index(user_id).memories(None) if vault.index_path(user_id).exists() else []
+
+
 def memories_holding(vault: Vault, user_id: str, text: str, *, memory_type: str | None = None) -> list[MemoryFile]:
     """The active memories that hold a text in title, content or a tag, whatever its case, width and Chinese script, the
     newest first; of one type only if one is given. Raises `NotFound` for an unknown user, `UsageError` for an unknown

@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from vault_memory.core.extraction import language, person, rules, styles, topics
+from vault_memory.core.extraction.judge.gates import is_gated
 from vault_memory.core.extraction.judge.proposals import Proposal, Proposals
 from vault_memory.core.extraction.judge.scene import Scene
 from vault_memory.core.extraction.judge.verdicts import Verdict, decided, judged
@@ -109,7 +110,8 @@ def _verdicts(turn: rules.HeardTurn, ruled: list[Signal], weights: Weights) -> l
     likely = [
         verdict
         for verdict in judged([*proposals], proposals.whole, weights)
-        if verdict.chance < weights.suggest or not _is_kept_out(verdict.proposal, turn)
+        if verdict.chance < weights.suggest
+        or not (_is_kept_out(verdict.proposal, turn) or is_gated(verdict.proposal, turn))
     ]
     return list(decided(likely, weights.write, weights.suggest, weights.write_note))
 

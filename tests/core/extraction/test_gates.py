@@ -1,0 +1,115 @@
+"""What the gates keep out of the profile although its words look like a preference, and its near misses."""
+
+from __future__ import annotations
+
+import pytest
+
+from vault_memory.core.extraction import extract
+from vault_memory.core.memorable import memorable
+
+
+def _learned(said: str) -> set[tuple[str, str]]:
+    """Keys and values that a message writes or suggests."""
+    return {(signal.key, signal.value) for signal in extract(said)}
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "我們沒有用 Docker",
+        "我們沒用 Docker",
+        "我们没用 Redis",
+        "沒有用 Angular",
+        "We didn't use Angular",
+        "We never actually used Angular",
+    ],
+)
+def test_a_technology_that_is_not_used_is_not_learned(said: str) -> None:
+    assert _learned(said) == set()
+
+
+@pytest.mark.parametrize(
+    ("said", "value"),
+    [
+        ("我們用 Docker", "Docker"),
+        ("We don't use Angular, we use React", "React"),
+        ("我沒用 Angular，用的是 React", "React"),
+        ("I didn't use Docker until last year, now I use Docker every day", "Docker"),
+    ],
+)
+def test_one_that_is_used_beside_it_is_learned(said: str, value: str) -> None:
+    assert {learned for _, learned in _learned(said)} == {value}
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "我是高中物理老師，教書十二年了",
+        "I've been a chef for twenty years",
+        "我是新手爸爸",
+        "我是鋼琴初學者",
+        "I'm a beginner at yoga",
+        "就當我是你的老闆",
+    ],
+)
+def test_the_level_of_another_craft_is_none(said: str) -> None:
+    assert "level" not in dict(_learned(said))
+
+
+@pytest.mark.parametrize(
+    ("said", "level"),
+    [
+        ("我是新手", "beginner"),
+        ("I'm a beginner at programming", "beginner"),
+        ("我是 Python 初學者", "beginner"),
+        ("我是老師，寫程式的新手", "beginner"),
+        ("我寫程式寫了十年", "advanced"),
+        ("I've been a backend developer for twenty years", "advanced"),
+    ],
+)
+def test_that_of_work_with_computers_is_one(said: str, level: str) -> None:
+    assert dict(_learned(said))["level"] == level
+
+
+@pytest.mark.parametrize("said", ["最后决定了，我们用 Kafka 做消息队列", "We're going with Terraform for the infra"])
+def test_the_choice_of_a_technology_is_a_decision_and_no_project(said: str) -> None:
+    assert "current_projects" not in dict(_learned(said))
+    assert [each.kind for each in memorable(said)] == ["decision"]
+
+
+def test_what_is_built_with_a_technology_is_a_project() -> None:
+    assert "current_projects" in dict(_learned("我们用 Flutter 做一个记账 App"))
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "想像一下我決定辭職，然後去環島",
+        "设想我在北京工作，怎么通勤",
+        "想像我住在巴黎",
+        "試想我每天跑步",
+        "Picture this: I live in Tokyo",
+        "聽說我們公司決定換成 Go",
+        "據說我們公司決定搬到台中",
+        "好像我們公司決定搬家",
+        "Rumour has it we decided to move to Berlin",
+    ],
+)
+def test_what_is_imagined_or_heard_is_neither_learned_nor_a_memory(said: str) -> None:
+    assert _learned(said) == set()
+    assert memorable(said) == []
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "我們公司決定搬到台中",
+        "我喜歡想像力豐富的小說",
+        "聽說你會記事情，我喜歡咖啡",
+        "我在聽說讀寫裡最喜歡寫",
+        "Picture books are my favourite",
+        "I love this picture: I live near the sea",
+    ],
+)
+def test_the_same_words_in_a_statement_leave_it_one(said: str) -> None:
+    assert len(memorable(said)) == 1

@@ -1,0 +1,111 @@
+"""Gates: what is kept out although the judge finds it likely. They add nothing, and the judge does not learn from them.
+
+A technology that the turn says is not used is no tool; the level is that of work with computers, not of cooking; a
+choice of a technology is no project; and what is only imagined or heard is not so. The words are in `gates.toml`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from vault_memory.core.extraction import skills
+from vault_memory.core.extraction.clauses import Clause
+from vault_memory.core.extraction.judge.proposals import Proposal
+from vault_memory.core.extraction.lexicon import Lexicon
+from vault_memory.core.extraction.rules import HeardTurn
+from vault_memory.core.text import lazily
+
+
+def is_gated(proposal: Proposal, turn: HeardTurn) -> bool:
+    """Whether a proposal that would be written or suggested must be neither. What is taken back passes."""
+    signal, lexicon = proposal.signal, turn.lexicon
+    if signal.op == "remove":
+        return False
+    if any(start <= proposal.start < end for start, end in unreal_spans(turn.clauses, lexicon)):
+        return True
+    clause = turn.message.speech[proposal.start : proposal.end]
+    if signal.key in skills.TECHNOLOGY_LISTS:
+        return _is_unused(clause, proposal.offset, lexicon)
+    if signal.key == "level":
+        return _is_of_another_craft(signal.value, turn)
+    if signal.key == "current_projects" and proposal.origin == "words":
+        return _is_a_choice(clause, proposal, turn)
+    return False
+
+
+# --- what is not so ---------------------------------------------------------------------------------------------------
+
+_IMAGINED = r"^(?:[\s,:~-]|{memorable.own.leads})*{gates.unreal.imagined}"
+_HEARD = r"^(?:[\s,:~-]|{memorable.own.leads})*(?:{memorable.own.subject} ?)?{gates.unreal.heard}"
+
+
+def unreal_spans(clauses: Iterable[Clause], lexicon: Lexicon) -> list[tuple[int, int]]:
+    """Where a message tells what is only imagined (to the end of the sentence) or only heard (that clause): 想像我住在
+    巴黎, 聽說公司要搬家."""
+    found: list[tuple[int, int]] = []
+    imagined: int | None = None
+    for clause in clauses:
+        if lexicon.words("gates.unreal.imagined").search(clause.text) and lexicon.shape(_IMAGINED).match(clause.text):
+            imagined = clause.sentence
+        is_heard = lexicon.words("gates.unreal.heard").search(clause.text) is not None
+        if clause.sentence == imagined or (is_heard and lexicon.shape(_HEARD).match(clause.text)):
+            found.append((clause.start, clause.end))
+    return found
+
+
+# --- technologies -----------------------------------------------------------------------------------------------------
+
+_UNUSED = (
+    r"(?<![没有非得不能会可法])(?<!why )(?:{gates.unused.no}) ?(?:(?:{gates.unused.between}) ?)*(?:{gates.unused.uses})"
+    r"(?: ?(?:{gates.unused.between}))* ?$"
+)
+
+
+def _is_unused(clause: str, at: int, lexicon: Lexicon) -> bool:
+    """Whether a clause says of the technology at a place that it is not used: 我們沒用 Docker, not «we didn't use it
+    until May»."""
+    if not lexicon.shape(_UNUSED).search(clause[:at]):
+        return False
+    return lexicon.words("gates.unused.until").search(clause[at:]) is None
+
+
+def _is_a_choice(clause: str, proposal: Proposal, turn: HeardTurn) -> bool:
+    """Whether a clause says which technology somebody uses or takes, and names nothing that is built."""
+    named = [each for each in turn.message.technologies if proposal.start <= each.start < proposal.end]
+    if not named or turn.lexicon.words("subjects.frames.making").search(clause):
+        return False
+    before = clause[: named[0].start - proposal.start]
+    return any(turn.lexicon.words(f"roles.{role}.before").ends(before, 2) for role in ("choice", "use"))
+
+
+# --- level ------------------------------------------------------------------------------------------------------------
+
+_AT_A_CRAFT = r"(?:'s)? ?(?:{gates.craft.at}) (?P<craft>[^,;]+)"
+_LEARNT = lazily(r"[\u3400-\u9fff]{2,}$")
+_FILLERS = r"(?:{people.level.is_me}|{people.level.barely}|{people.level.as_such}|{words.clause.leads}|[\s,的])+"
+
+
+def _is_of_another_craft(level: str, turn: HeardTurn) -> bool:
+    """Whether a turn says how good its person is at something else than computers: each time the level is named it is
+    that of another craft («a beginner at yoga», 新手爸爸, 鋼琴初學者); or it is not named, and a trade is («I've been a
+    chef for twenty years»)."""
+    speech, words = turn.message.speech, turn.lexicon.words
+    if turn.message.technologies or words("gates.craft.of_computers").search(speech):
+        return False
+    if words("people.level.beginner_said").search(speech):
+        return False
+    named = [match.span() for match in words(f"people.level.{level}").finditer(speech)]
+    if not named:
+        return words("memorable.fact.roles").search(speech) is not None
+    return all(_names_another_craft(speech[:start], speech[end:], turn.lexicon) for start, end in named)
+
+
+def _names_another_craft(before: str, after: str, lexicon: Lexicon) -> bool:
+    """Whether a craft stands beside a level that is named between the two."""
+    at = lexicon.shape(_AT_A_CRAFT).match(after)
+    if at:
+        return lexicon.words("subjects.technical").search(at["craft"]) is None
+    if lexicon.shape(r" ?的?(?:{people.level.trade}|{memorable.fact.roles})").match(after):
+        return True
+    learnt = _LEARNT.search(lexicon.shape(_FILLERS).sub(" ", before))
+    return learnt is not None and lexicon.words("subjects.technical").search(learnt[0]) is None
