@@ -8,6 +8,8 @@ import pytest
 
 from tests.conftest import Cli
 from tests.postgres_server import PostgresServer
+from vault_memory.services.turns import record_turn
+from vault_memory.services.vault import open_vault
 
 MAPPED = """[longterm]
 enabled = true
@@ -47,7 +49,7 @@ def test_from_the_settings_to_the_rows(cli: Cli, server: PostgresServer) -> None
     assert server.sql("SELECT who, assistant_mes FROM chat_log ORDER BY at") == [("alice", "x"), ("alice", "好的")]
     assert cli.json("longterm", "flush", "--since", "2026-01-01") == {"sent": 2, "refused": 0, "waiting": 0}
     assert server.sql("SELECT count(*) FROM chat_log") == [(2,)]
-    cli("turn", "--user", "alice", "--message", "who answers?")
+    record_turn(open_vault(cli.folder), "alice", "who answers?", None)
     told = cli("longterm", "status")
     assert "waiting: 1 turn" in told and "1 without an answer yet: sent when it comes, at the latest 20" in told
     state = cli.json("longterm", "status")

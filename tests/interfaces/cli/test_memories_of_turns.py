@@ -180,7 +180,8 @@ def test_what_the_profile_learned_from_a_sentence_goes_with_it(cli: Cli) -> None
 def test_what_was_said_in_the_same_breath_stays_and_is_told(cli: Cli) -> None:
     cli("turn", "--user", "alice", "--message", "I'm a Python developer and I live in Sydney")
     told = cli("turn", "--user", "alice", "--message", "Forget what I told you about Sydney")
-    assert "Python stays in USER.md: it was said in the same breath" in told
+    assert "forgotten fact: I live in Sydney; what stays: I'm a Python developer" in told
+    assert "languages = Python" in cli("pref", "list", "--user", "alice")
 
 
 def test_where_one_works_is_not_when_or_how(cli: Cli) -> None:
