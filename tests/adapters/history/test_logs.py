@@ -236,6 +236,7 @@ def test_what_is_said_after_a_commit_of_the_persons_comes_back_too(vault: Vault,
     turn(vault, 1)
     vault.git("add", "-A")
     vault.git("commit", "-qm", "mine")
+    waits_for_the_next_second()
     times.now = datetime.now(TAIPEI)
     for number in (2, 3):
         turn(vault, number)
