@@ -65,6 +65,13 @@ def test_the_level_of_another_craft_is_none(said: str) -> None:
         ("我是老師，寫程式的新手", "beginner"),
         ("我寫程式寫了十年", "advanced"),
         ("I've been a backend developer for twenty years", "advanced"),
+        ("I lead a team of six developers now, talk to me accordingly", "advanced"),
+        ("高一生，程式完全沒寫過，老師叫我們交一個網頁", "beginner"),
+        ("honestly I'm intermediate at best", "intermediate"),
+        ("I'd call myself an expert at this, skip the basics", "advanced"),
+        ("你就當我是內行，名詞直接用", "advanced"),
+        ("treat me as a beginner at music theory", "beginner"),
+        ("我是錄音師，做了二十年，術語隨便用", "advanced"),
     ],
 )
 def test_that_of_work_with_computers_is_one(said: str, level: str) -> None:
@@ -77,8 +84,21 @@ def test_the_choice_of_a_technology_is_a_decision_and_no_project(said: str) -> N
     assert [each.kind for each in memorable(said)] == ["decision"]
 
 
-def test_what_is_built_with_a_technology_is_a_project() -> None:
-    assert "current_projects" in dict(_learned("我们用 Flutter 做一个记账 App"))
+@pytest.mark.parametrize(
+    "said",
+    [
+        "我们用 Flutter 做一个记账 App",
+        "我要用 Pygame 做賽車遊戲送給我姪子",
+        "我用 Django 幫診所做掛號系統，病人要能收到簡訊",
+        "We picked Django for the new library catalogue",
+    ],
+)
+def test_what_is_built_with_a_technology_is_a_project(said: str) -> None:
+    assert "current_projects" in dict(_learned(said))
+
+
+def test_a_wish_for_a_style_may_open_with_what_seems_or_is_imagined() -> None:
+    assert ("response_style", "step-by-step") in _learned("好像在看天書，能不能一步一步講")
 
 
 @pytest.mark.parametrize(

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from vault_memory.core.extraction import skills
+from vault_memory.core.extraction import skills, styles
 from vault_memory.core.extraction.clauses import Clause
 from vault_memory.core.extraction.judge.proposals import Proposal
 from vault_memory.core.extraction.lexicon import Lexicon
 from vault_memory.core.extraction.rules import HeardTurn
-from vault_memory.core.text import lazily
 
 
 def is_gated(proposal: Proposal, turn: HeardTurn) -> bool:
@@ -21,6 +20,8 @@ def is_gated(proposal: Proposal, turn: HeardTurn) -> bool:
     signal, lexicon = proposal.signal, turn.lexicon
     if signal.op == "remove":
         return False
+    if signal.key in styles.STYLES:
+        return False  # «imagine I am five: short words» and 好像在看說明書 are wishes
     if any(start <= proposal.start < end for start, end in unreal_spans(turn.clauses, lexicon)):
         return True
     clause = turn.message.speech[proposal.start : proposal.end]
@@ -69,43 +70,45 @@ def _is_unused(clause: str, at: int, lexicon: Lexicon) -> bool:
     return lexicon.words("gates.unused.until").search(clause[at:]) is None
 
 
+_FOR_A_PART = r" ?(?:{gates.choice.as})?( (the|our|an?) )? ?(?:(?:{gates.choice.parts}|{subjects.technical}) ?){1,3}$"
+
+
 def _is_a_choice(clause: str, proposal: Proposal, turn: HeardTurn) -> bool:
-    """Whether a clause says which technology somebody uses or takes, and names nothing that is built."""
+    """Whether a clause says which technology somebody uses or takes for a part of a system, and names nothing that is
+    built: 用 Kafka 做消息队列."""
     named = [each for each in turn.message.technologies if proposal.start <= each.start < proposal.end]
-    if not named or turn.lexicon.words("subjects.frames.making").search(clause):
+    words = turn.lexicon.words
+    if not named or words("subjects.frames.making").search(clause):
         return False
-    before = clause[: named[0].start - proposal.start]
-    return any(turn.lexicon.words(f"roles.{role}.before").ends(before, 2) for role in ("choice", "use"))
+    before, behind = clause[: named[0].start - proposal.start], clause[named[-1].end - proposal.start :]
+    if not any(words(f"roles.{role}.before").ends(before, 2) for role in ("choice", "use")):
+        return False
+    return turn.lexicon.shape(_FOR_A_PART).match(behind) is not None
 
 
 # --- level ------------------------------------------------------------------------------------------------------------
 
-_AT_A_CRAFT = r"(?:'s)? ?(?:{gates.craft.at}) (?P<craft>[^,;]+)"
-_LEARNT = lazily(r"[\u3400-\u9fff]{2,}$")
-_FILLERS = r"(?:{people.level.is_me}|{people.level.barely}|{people.level.as_such}|{words.clause.leads}|[\s,的])+"
+_OF_COMPUTERS = ("gates.craft.of_computers", "gates.craft.asked", "people.level.beginner_said", "subjects.technical")
+_AT_A_CRAFT = r"(?:'s)? ?(?:{gates.craft.at}) (?!(?:this|that|it)(?![a-z]))[^,;]"
+_OF_A_TRADE = r" ?的?(?:{gates.craft.parents}|{memorable.fact.roles})"
+_LEARNT = r"(?:{memorable.fact.being})(?:{people.level.barely}|[一个名位])*(?:(?![我你是])[\u3400-\u9fff]){2,6}?的?$"
+_IN_A_TRADE = r"(?:{people.level.is_me}|been an?|当|做|教)[^,;]{0,12}?(?:{memorable.fact.roles})"
 
 
 def _is_of_another_craft(level: str, turn: HeardTurn) -> bool:
     """Whether a turn says how good its person is at something else than computers: each time the level is named it is
-    that of another craft («a beginner at yoga», 新手爸爸, 鋼琴初學者); or it is not named, and a trade is («I've been a
-    chef for twenty years»)."""
+    that of another craft («a beginner at yoga», 新手爸爸, 鋼琴初學者); or it is not named, and the person's trade is
+    («I've been a chef for twenty years»)."""
     speech, words = turn.message.speech, turn.lexicon.words
-    if turn.message.technologies or words("gates.craft.of_computers").search(speech):
-        return False
-    if words("people.level.beginner_said").search(speech):
+    if turn.message.technologies or any(words(each).search(speech) for each in _OF_COMPUTERS):
         return False
     named = [match.span() for match in words(f"people.level.{level}").finditer(speech)]
     if not named:
-        return words("memorable.fact.roles").search(speech) is not None
+        return turn.lexicon.shape(_IN_A_TRADE).search(speech) is not None
     return all(_names_another_craft(speech[:start], speech[end:], turn.lexicon) for start, end in named)
 
 
 def _names_another_craft(before: str, after: str, lexicon: Lexicon) -> bool:
     """Whether a craft stands beside a level that is named between the two."""
-    at = lexicon.shape(_AT_A_CRAFT).match(after)
-    if at:
-        return lexicon.words("subjects.technical").search(at["craft"]) is None
-    if lexicon.shape(r" ?的?(?:{people.level.trade}|{memorable.fact.roles})").match(after):
-        return True
-    learnt = _LEARNT.search(lexicon.shape(_FILLERS).sub(" ", before))
-    return learnt is not None and lexicon.words("subjects.technical").search(learnt[0]) is None
+    beside = (_AT_A_CRAFT, _OF_A_TRADE)
+    return any(lexicon.shape(each).match(after) for each in beside) or bool(lexicon.shape(_LEARNT).search(before))
