@@ -97,7 +97,7 @@ def erase(vault: Vault, wanted: Wanted, step: Step = lambda _: None) -> Receipt:
     After any other error `finish_erasing` goes on.
     """
     journal = vault.root / JOURNAL
-    with _alone(vault, wanted, LOCK_TIMEOUT_S):
+    with _alone(vault, LOCK_TIMEOUT_S):
         repository = Repository(vault.history.root)
         refuse_erasing(repository)
         refuse_nested(repository, wanted.request)
@@ -112,24 +112,21 @@ def erase(vault: Vault, wanted: Wanted, step: Step = lambda _: None) -> Receipt:
         return _erase(vault, wanted, step)
 
 
-def finish_erasing(vault: Vault, step: Step = lambda _: None) -> Receipt | None:
-    """Go on with what a kill has ended; None where nothing was begun, or another process is at it. Raises what `erase`
-    raises."""
+def finish_erasing(vault: Vault, step: Step = lambda _: None, wait_s: float = LOCK_TIMEOUT_S) -> Receipt | None:
+    """Go on with what a kill has ended; None where nothing is begun, or is done now by whoever was at it.
+
+    A killed eraser leaves processes that hold its lock for a moment, so a lock that is held tells nothing of it: this
+    waits, `wait_s` at most, and raises `Busy` then. Else it raises what `erase` raises."""
     journal = vault.root / JOURNAL
     if not os.path.lexists(journal):
         return None
-    try:
-        with files.lock(vault.root / layout.STATE_DIR / _LOCK, 0, vault.root):
-            stored = files.read_private(journal, vault.root)
-    except Busy:
-        return None
-    try:
-        wanted = Wanted.of(json.loads(stored or b""))
-    except (ValueError, KeyError, TypeError) as error:
-        raise HistoryError(f"{journal} is damaged: delete it, then erase again what was to be erased") from error
-    with _alone(vault, wanted, LOCK_TIMEOUT_S):
-        if not os.path.lexists(journal):
+    with _alone(vault, wait_s):
+        if (stored := files.read_private(journal, vault.root)) is None:
             return None
+        try:
+            wanted = Wanted.of(json.loads(stored))
+        except (ValueError, KeyError, TypeError) as error:
+            raise HistoryError(f"{journal} is damaged: delete it, then erase again what was to be erased") from error
         refuse_erasing(Repository(vault.history.root))
         return _erase(vault, wanted, step, was_resumed=True)
 
@@ -189,10 +186,13 @@ def _forget_journal(root: Path) -> None:
 
 
 @contextmanager
-def _alone(vault: Vault, wanted: Wanted, wait_s: float) -> Iterator[None]:
+def _alone(vault: Vault, wait_s: float) -> Iterator[None]:
     """Hold the lock of whoever erases, and those of all users."""
     with ExitStack() as held:
-        held.enter_context(files.lock(vault.root / layout.STATE_DIR / _LOCK, wait_s, vault.root))
+        try:
+            held.enter_context(files.lock(vault.root / layout.STATE_DIR / _LOCK, wait_s, vault.root))
+        except Busy as error:
+            raise Busy(f"another command is erasing in {vault.root}: wait until it is done, then try again") from error
         held.enter_context(vault.lock_all())
         try:
             yield
