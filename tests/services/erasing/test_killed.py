@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import signal
@@ -60,6 +61,16 @@ def test_the_next_command_goes_on_and_says_so(cli: Cli) -> None:
     assert "an erasing that was interrupted is done now" in said.stderr and "Zanzibar" not in said.stdout
     assert leftovers(cli.folder, SECRET).places == []
     assert "interrupted" not in cli.run("user", "list").stderr
+
+
+def test_killed_when_all_is_done_it_leaves_nothing_to_do(cli: Cli) -> None:
+    """What says what was to be erased is being overwritten: it is not read as a damaged one."""
+    planted(open_vault(cli.folder))
+    killed_at(cli.folder, ["noted as done"])
+    journal = cli.folder / ".vault-memory/erasing"
+    assert json.loads(b"{" + journal.read_bytes()[1:])["request"]["texts"] == [SECRET]
+    assert cli.run("search", "--user", "alice", "Zanzibar").stderr == ""
+    assert leftovers(cli.folder, SECRET).places == [] and not journal.exists()
 
 
 def killed_with_remains(root: Path, until: Path) -> None:

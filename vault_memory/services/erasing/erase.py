@@ -37,6 +37,8 @@ from vault_memory.services.erasing.wanted import Wanted
 from vault_memory.services.vault import LOCK_TIMEOUT_S, Vault
 
 _LOCK = "locks/erasing.lock"
+_DONE = b" "
+"""What the journal begins with once all is done."""
 _MAX_NAMED = 10
 Step = Callable[[str], None]
 
@@ -123,6 +125,9 @@ def finish_erasing(vault: Vault, step: Step = lambda _: None, wait_s: float = LO
     with _alone(vault, wait_s):
         if (stored := files.read_private(journal, vault.root)) is None:
             return None
+        if stored.startswith(_DONE):
+            _forget_journal(vault.root, step)
+            return None
         try:
             wanted = Wanted.of(json.loads(stored))
         except (ValueError, KeyError, TypeError) as error:
@@ -166,19 +171,23 @@ def _erase(vault: Vault, wanted: Wanted, step: Step, *, was_resumed: bool = Fals
         was_resumed,
     )
     step("looked again")
-    _forget_journal(vault.root)
+    _forget_journal(vault.root, step)
     return receipt
 
 
-def _forget_journal(root: Path) -> None:
-    """Delete what says what was to be erased, with other bytes in its place first."""
+def _forget_journal(root: Path, step: Step) -> None:
+    """Delete what says what was to be erased, with other bytes in its place first. A kill leaves it whole, or as one
+    that is done."""
     journal = root / JOURNAL
     with files.opened(journal, follow=False) as stored:
         size = os.fstat(stored.fileno()).st_size
     number = os.open(journal, os.O_WRONLY | getattr(os, "O_NOFOLLOW", 0))
     try:
-        files.write_all(number, b" " * size)
-        os.fsync(number)
+        for blanks in (_DONE, _DONE * size):
+            os.lseek(number, 0, os.SEEK_SET)
+            files.write_all(number, blanks)
+            os.fsync(number)
+            step("noted as done")
     finally:
         os.close(number)
     files.remove_private(journal, root)
