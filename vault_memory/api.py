@@ -27,7 +27,7 @@ from vault_memory.core.mistakes import Mistake
 from vault_memory.core.payload import normalized
 from vault_memory.core.profile import Change
 from vault_memory.core.recent import history_entry
-from vault_memory.errors import EndpointError, HistoryError, InvalidId, NotAVault, VaultMemoryError
+from vault_memory.errors import Busy, EndpointError, HistoryError, InvalidId, NotAVault, VaultMemoryError
 from vault_memory.services import (
     buddy,
     distilling,
@@ -76,14 +76,17 @@ def open_vault(
     **flags: Any,
 ) -> Vault:
     """Open the vault at `path`, or the one that the command line would find. `flags` override settings by their field
-    name. An erasing that was interrupted is done first, unless another process is at it.
+    name. An erasing that was interrupted is done first.
 
-    Raises `NotAVault`, `ForeignFile` (the users' folder is a link) or `ConfigError`; and `HistoryError`, which names
-    the next step, where that erasing cannot go on, or has left something.
+    Raises `NotAVault`, `ForeignFile` (the users' folder is a link) or `ConfigError`; `Busy` while another process
+    erases, after half a minute; and `HistoryError`, which names the next step, where an erasing that was interrupted
+    cannot go on, or has left something.
     """
     vault = open_at(path, now=now, environ=environ, embedder=embedder, **flags)
     try:
         receipt = erasing.finish_erasing(vault)
+    except Busy:
+        raise
     except VaultMemoryError as error:
         raise HistoryError(
             f"an erasing in {vault.root} was interrupted, and goes on when the vault is opened: {error}"

@@ -379,8 +379,10 @@ def lock(
     *,
     make: bool = True,
     in_line: bool = True,
-) -> Iterator[None]:
+) -> Iterator[int]:
     """Hold the lock file `path` against other processes and threads; `Busy` when it is not free within `timeout_s`.
+    Gives the number of the open file: a process that inherits it holds the lock, too, until we give it back or both
+    have ended.
 
     Missing folders are made, unless `make` is false: then this raises `Busy`, too. Who waits holds `path`.next
     meanwhile and comes next, unless `in_line` is false: in a folder where each file stands for something.
@@ -412,7 +414,7 @@ def lock(
         elif held is None:
             held = wait_for(path)
     try:
-        yield
+        yield held
     finally:
         _give_back(held)  # each holder has opened the file, so threads exclude each other too
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -54,6 +56,30 @@ def test_killed_at_each_step_it_goes_on_by_itself(vault: Vault, steps: tuple[str
     assert history.commit_named(old["last"]) == vault.git("rev-parse", "HEAD").strip()
     vault.git("commit", "-q", "-m", "staged")
     vault.add(b"goes on")
+    vault.assert_clean()
+
+
+@pytest.mark.parametrize("command", ["repack", "prune"])
+def test_a_git_that_outlives_the_eraser_is_waited_for(vault: Vault, tmp_path: Path, command: str) -> None:
+    """What a git of the killed one still deletes could be what the next one has just written."""
+    planted(vault)
+    ended, programs = tmp_path / "ended", tmp_path / "programs"
+    programs.mkdir()
+    slow = programs / "git"
+    slow.write_text(
+        f'#!/bin/sh\ncase " $* " in *\' {command} \'*) kill -9 $PPID; sleep 3; {shutil.which("git")} "$@"\n'
+        f'touch {ended}; exit;; esac\nexec {shutil.which("git")} "$@"\n'
+    )
+    slow.chmod(0o755)
+    killed = subprocess.run(
+        [sys.executable, "-m", "tests.adapters.erasing.killed_eraser", str(vault.root), SECRET, "never"],
+        env=os.environ | {"PATH": f"{programs}{os.pathsep}{os.environ['PATH']}"},
+    )
+    assert killed.returncode == -signal.SIGKILL and not ended.exists()
+    vault.add(b"goes on")
+    assert ended.exists()
+    assert leftovers(vault.root, SECRET).places == []
+    assert vault.git("fsck", "--strict") == ""
     vault.assert_clean()
 
 

@@ -25,6 +25,7 @@ def test_g5_it_is_shown_and_then_erased(server: Server) -> None:
     before = leftovers(server.vault.root, SECRET).places
     shown = server.admin("POST", f"{USER}/erasings", 201, json=wish)
     assert shown["count"] == len(shown["files"]) > 1 and shown["commits"] and SECRET in shown["forms"]
+    assert any(f"Remember that {SECRET}" in place for place in shown["places"])
     assert any("clones" in line for line in shown["outOfReach"])
     assert leftovers(server.vault.root, SECRET).places == before
     again = wish | {"confirmCode": shown["confirmCode"]}

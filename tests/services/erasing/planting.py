@@ -1,5 +1,6 @@
 """A vault with one sentence in every place that the program has, and an eraser that kills itself at a step:
-`-m tests.services.erasing.planting ROOT STEP`."""
+`-m tests.services.erasing.planting ROOT STEP [FILE]`. With a file, a process that it is just starting outlives it, with
+copies of all its locks, until that file is there."""
 
 from __future__ import annotations
 
@@ -8,6 +9,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from datetime import date, datetime
 from pathlib import Path
 
@@ -80,14 +82,24 @@ def planted(vault: Vault, secret: str = SECRET, user_id: str = "alice") -> Vault
 _AS_ALICE = ("-c", "user.name=Alice", "-c", "user.email=a@x")
 
 
-def main(root: str, fatal: str) -> None:
+def main(root: str, fatal: str, until: str = "") -> None:
     def step(reached: str) -> None:
         if reached == fatal:
+            if until and os.fork() == 0:
+                remain(Path(until))
             os.kill(os.getpid(), signal.SIGKILL)
 
     vault = open_vault(root, now=lambda: datetime.now().astimezone())
     if finish_erasing(vault, step) is None:
         erase(vault, of_texts(vault, "", [SECRET]), step)
+
+
+def remain(until: Path) -> None:
+    """End when the file is there, or after three minutes."""
+    give_up = time.monotonic() + 180
+    while not until.exists() and time.monotonic() < give_up:
+        time.sleep(0.02)
+    os._exit(0)
 
 
 if __name__ == "__main__":

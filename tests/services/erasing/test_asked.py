@@ -32,6 +32,7 @@ def test_g5_in_python_it_is_shown_and_then_erased(vault: Vault, clock: Clock) ->
     before = places_of(vault)
     shown = vault_memory.prepare_erasing(vault, "alice", texts=[SECRET])
     assert shown.preview.git.commits > 2 and SECRET in shown.preview.forms
+    assert f"what all know: {SECRET}" in shown.preview.places
     assert places_of(vault) == before
     with pytest.raises(UsageError, match="something else"):
         vault_memory.erase(vault, "alice", shown.code, texts=["another text"])

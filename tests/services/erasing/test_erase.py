@@ -326,7 +326,8 @@ def test_a_writer_meanwhile_waits_and_fails_clearly(vault: Vault) -> None:
             other = open_vault(vault.root, now=vault.now)
             with pytest.raises(Busy), other.lock("alice", 0.1):
                 pass
-            assert finish_erasing(other) is None, "another process is at it"
+            with pytest.raises(Busy, match="another command is erasing"):
+                finish_erasing(other, wait_s=0.1)
             seen.append(reached)
 
     erase(vault, of_texts(vault, "alice", [SECRET]), step)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -15,6 +17,8 @@ import pytest
 from tests.adapters.erasing.leftovers import leftovers
 from tests.conftest import Cli
 from tests.services.erasing.planting import SECRET, git, planted
+from vault_memory import api
+from vault_memory.errors import Busy
 from vault_memory.services.daemon.jobs import COMMITS
 from vault_memory.services.erasing import erase, finish_erasing, of_texts
 from vault_memory.services.vault import Vault, open_vault
@@ -57,6 +61,52 @@ def test_the_next_command_goes_on_and_says_so(cli: Cli) -> None:
     assert "an erasing that was interrupted is done now" in said.stderr and "Zanzibar" not in said.stdout
     assert leftovers(cli.folder, SECRET).places == []
     assert "interrupted" not in cli.run("user", "list").stderr
+
+
+def test_killed_when_all_is_done_it_leaves_nothing_to_do(cli: Cli) -> None:
+    """What says what was to be erased is being overwritten: it is not read as a damaged one."""
+    planted(open_vault(cli.folder))
+    killed_at(cli.folder, ["noted as done"])
+    journal = cli.folder / ".vault-memory/erasing"
+    assert json.loads(b"{" + journal.read_bytes()[1:])["request"]["texts"] == [SECRET]
+    assert cli.run("search", "--user", "alice", "Zanzibar").stderr == ""
+    assert leftovers(cli.folder, SECRET).places == [] and not journal.exists()
+
+
+def killed_with_remains(root: Path, until: Path) -> None:
+    """Killed while it started a process, which has copies of its locks until the file is there."""
+    done = subprocess.run([sys.executable, "-m", "tests.services.erasing.planting", str(root), "asked", str(until)])
+    assert done.returncode == -signal.SIGKILL
+
+
+def test_what_a_killed_eraser_left_running_is_waited_for(cli: Cli, tmp_path: Path) -> None:
+    """Its lock looks like that of an eraser at work: the next command waits, and then goes on."""
+    planted(open_vault(cli.folder))
+    until = tmp_path / "ended"
+    killed_with_remains(cli.folder, until)
+    with pytest.raises(Busy, match=r"another command is erasing in .*: wait until it is done"):
+        finish_erasing(open_vault(cli.folder), wait_s=0.1)
+    ends = threading.Timer(1.0, until.touch)
+    ends.start()
+    said = cli.run("search", "--user", "alice", "Zanzibar")
+    ends.join()
+    assert "an erasing that was interrupted is done now" in said.stderr and "Zanzibar" not in said.stdout
+    assert leftovers(cli.folder, SECRET).places == []
+
+
+@pytest.mark.slow
+def test_a_command_that_has_waited_in_vain_says_so_and_answers_nothing(cli: Cli, tmp_path: Path) -> None:
+    """Half a minute: neither a command nor a Python program answers from a vault that somebody erases from."""
+    planted(open_vault(cli.folder))
+    until = tmp_path / "ended"
+    killed_with_remains(cli.folder, until)
+    searching = cli.start("search", "--user", "alice", "Zanzibar")
+    with pytest.raises(Busy, match="another command is erasing"):
+        api.open_vault(cli.folder)
+    said, _ = searching.communicate(timeout=60)
+    until.touch()
+    assert searching.returncode == 1
+    assert re.fullmatch(r"\S.*another command is erasing in .*: wait until it is done, then try again\n", said)
 
 
 @pytest.mark.parametrize("most", [0, 4_000, 300_000, 600_000])

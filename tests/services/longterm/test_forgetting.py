@@ -9,11 +9,12 @@ import pytest
 from tests.postgres_server import PostgresServer
 from vault_memory.errors import VaultMemoryError
 from vault_memory.services.daemon import heartbeat
+from vault_memory.services.erasing import erase, of_texts
 from vault_memory.services.forgetting import Forgotten, forget, is_forgetting, prepare_forgetting
 from vault_memory.services.longterm import flush_long_term
 from vault_memory.services.memories import remember
 from vault_memory.services.turns import record_turn
-from vault_memory.services.vault import Vault
+from vault_memory.services.vault import Vault, open_vault
 
 
 def rows(server: PostgresServer, table: str = "talks") -> list[str]:
@@ -87,7 +88,23 @@ def test_a_database_that_is_away_is_told_and_asked_again(opened: Callable[..., V
     receipt = gone(away, text="芒果")
     assert any(problem.startswith("the rows of the long-term store") for problem in receipt.problems)
     assert not seen(receipt) and is_forgetting(vault, "alice") and rows(server) == ["said"]
-    with pytest.raises(VaultMemoryError, match="not all is forgotten yet"):
+    with pytest.raises(VaultMemoryError, match=r"not all is forgotten yet: .*`enabled = false` under \[longterm\]"):
         prepare_forgetting(away, "alice", text="芒果")
     heartbeat(vault, "commits", force=True)
     assert rows(server) == [] and not is_forgetting(vault, "alice")
+
+
+def test_a_database_that_is_gone_for_good_is_given_up_by_its_setting(
+    opened: Callable[..., Vault], server: PostgresServer
+) -> None:
+    """The forgetting ends, others are possible again; and the rows of one that comes back are erased."""
+    vault = opened(server.url)
+    for said in ("我喜歡芒果", "我喜歡香蕉"):
+        record_turn(vault, "alice", said, "好", conversation_id=said)
+    flush_long_term(vault)
+    assert gone(opened("postgresql://alice@127.0.0.1:1/none"), text="芒果").problems
+    without = open_vault(vault.root, now=vault.now, environ={})
+    assert not gone(without, text="香蕉").problems and not is_forgetting(vault, "alice")
+    assert len(rows(server)) == 2
+    erase(vault, of_texts(vault, "alice", ["我喜歡芒果"], long_term=True))
+    assert rows(server) == ["我喜歡香蕉"]

@@ -74,6 +74,7 @@ if TYPE_CHECKING:
         Setting,
         allow,
         common_dir,
+        holding,
         settings_of,
     )
     from vault_memory.adapters.git.upkeep import (
@@ -135,6 +136,7 @@ __all__ = [
     "followed_remote",
     "give_to_owner",
     "growth",
+    "holding",
     "ignored_files",
     "in_its_place",
     "index_checksum",
@@ -210,6 +212,7 @@ __getattr__ = lazy_exports(
         "followed_remote": "remote",
         "give_to_owner": "upkeep",
         "growth": "upkeep",
+        "holding": "settings",
         "ignored_files": "rules",
         "in_its_place": "repository",
         "index_checksum": "index_file",

@@ -15,7 +15,8 @@ import stat
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO, NamedTuple
@@ -161,6 +162,7 @@ _Stamps = list[tuple[Path, tuple[int, int] | None]]
 
 _allowed: dict[Path, Allowed] = {}
 _known: dict[Path, tuple[_Stamps, Settings]] = {}
+_held: ContextVar[tuple[int, ...]] = ContextVar("_held", default=())
 
 
 def allow(folder: Path, settings: Allowed) -> None:
@@ -169,6 +171,17 @@ def allow(folder: Path, settings: Allowed) -> None:
         _allowed[place.git_dir] = settings
         if place.git_dir in _known and _known[place.git_dir][1].is_decided:
             del _known[place.git_dir]
+
+
+@contextlib.contextmanager
+def holding(lock: int) -> Iterator[None]:
+    """Let each git that this thread starts meanwhile hold the lock (`files.lock`), too: it goes on working when we are
+    killed, and whoever comes next waits until the last has ended. A no-op on Windows, where no process gets copies."""
+    begun = _held.set(() if os.name == "nt" else (lock,))
+    try:
+        yield
+    finally:
+        _held.reset(begun)
 
 
 def start(
@@ -181,14 +194,18 @@ def start(
     stderr: int,
 ) -> subprocess.Popen[bytes]:
     """Start git; the caller ends it. Raises `HistoryError` where there is none."""
+    held = _held.get()
+    # A monitor would go on for days, and hold the lock that long.
+    no_daemon = ("-c", f"{_MONITOR}=false") if held else ()
     try:
         return subprocess.Popen(
-            ["git", *_FIXED_OPTIONS, *options, *args],
+            ["git", *_FIXED_OPTIONS, *options, *no_daemon, *args],
             cwd=folder,
             env=_environment(extra),
             stdin=stdin,
             stdout=subprocess.PIPE,
             stderr=stderr,
+            pass_fds=held,
         )
     except FileNotFoundError as error:
         raise HistoryError("git was not found: install git (2.28 or newer) and put it on the PATH") from error

@@ -573,20 +573,20 @@ class History:
             time.sleep(_POLL_S)
 
     @contextlib.contextmanager
-    def _lock(self) -> Iterator[None]:
-        """Hold the vault's lock; first repair what a killed holder left."""
+    def _lock(self) -> Iterator[int]:
+        """Hold the vault's lock, and give its number; first repair what a killed holder left."""
         if not self.git_dir.is_dir():
             self._repository.head()  # raises: a lock would make the folder
-        with files.lock(self.git_dir / WAITING_DIR / "lock", LOCK_TIMEOUT_S, self.git_dir):
+        with files.lock(self.git_dir / WAITING_DIR / "lock", LOCK_TIMEOUT_S, self.git_dir) as lock:
             private.refuse_links(self.git_dir / WAITING_DIR / "intents" / "x", self.git_dir)
             self._repository.make_refs()
             release_own_locks(self._repository)
             self._intents.sweep()
             self._intents.finish_killed()
             if os.path.exists(self._repository.common_dir / JOURNAL):
-                self._finish_erasing()
+                self._finish_erasing(lock)
             try:
-                yield
+                yield lock
             finally:
                 self._objects.forget()
 
@@ -902,18 +902,20 @@ class History:
         """
         from vault_memory.adapters.erasing import erase_from_git  # no other change needs it
 
-        with self._lock():
+        with self._lock() as lock:
             if waiting := self._flush().waiting_paths:
                 raise HistoryError(
                     f"nothing is erased while changes wait for their commits ({sorted(map(str, waiting))[0]}): "
                     "`vault-memory status` says why they wait"
                 )
-            return erase_from_git(self._repository, request, self._step)
+            with git.holding(lock):
+                return erase_from_git(self._repository, request, self._step)
 
-    def _finish_erasing(self) -> None:
+    def _finish_erasing(self, lock: int) -> None:
         from vault_memory.adapters.erasing import finish_erasing
 
-        finish_erasing(self._repository, self._step)
+        with git.holding(lock):
+            finish_erasing(self._repository, self._step)
 
     def _refuse_while_paused(self) -> None:
         if reason := self._repository.paused():

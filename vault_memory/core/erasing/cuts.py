@@ -13,6 +13,7 @@ _CUT = rb"\xe2\x80\xa6|\\+u2026|\.\.\."
 _KNOWN_BYTES = 20
 _SLUG = re.compile(rb"_\d+_[A-Za-z0-9]+-((?:[A-Za-z0-9-]|[\x80-\xff])+)")
 _TO_END = rb"[^\n]{0,%d}?(?=[\"']?[,}]?\r?$)" % (4 * MAX_TITLE_CHARS)
+_MAX_CHARACTER_BYTES = 4
 _MAX_ESCAPED = 12
 """Bytes that a character may take in its longest form."""
 
@@ -48,6 +49,7 @@ class CutSlug:
 
     def __init__(self, text: str) -> None:
         self._letters = letters(text)
+        self._in_bytes = self._letters.encode()
 
     def spans(self, data: bytes) -> Iterator[tuple[int, int]]:
         """(start, end) of each in bytes."""
@@ -57,6 +59,10 @@ class CutSlug:
                 yield found.end() - len(own.encode()), found.end()
 
     def _own(self, said: str) -> str:
+        # Nearly all names are of other texts: their last letters tell. Of the enough ones the first may be another, as
+        # a mark or a part of a syllable joins the letter before it.
+        if letters(said).encode()[-(ENOUGH_BYTES - _MAX_CHARACTER_BYTES) :] not in self._in_bytes:
+            return ""
         for at in range(len(said)):
             end = letters(said[at:])
             if len(end.encode()) < ENOUGH_BYTES:

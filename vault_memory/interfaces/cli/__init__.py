@@ -23,7 +23,7 @@ import click
 from vault_memory import __version__
 from vault_memory.core import layout
 from vault_memory.core.reading import escape_controls_in_json, show_controls, show_in_line
-from vault_memory.errors import VaultMemoryError
+from vault_memory.errors import Busy, VaultMemoryError
 
 if TYPE_CHECKING:
     from vault_memory.config import Config
@@ -136,7 +136,8 @@ class Context:
 
 
 def finish_begun_erasing(vault: Vault) -> None:
-    """Go on with an erasing that was interrupted, and say so. What hinders it fails no other command."""
+    """Go on with an erasing that was interrupted, and say so. What hinders it fails no other command; but while another
+    process is at it, this waits, and raises `Busy`: what it would read may be gone in a moment."""
     if not (vault.root / layout.STATE_DIR / "erasing").exists():
         return
     from vault_memory.services.erasing import finish_erasing
@@ -145,6 +146,8 @@ def finish_begun_erasing(vault: Vault) -> None:
         if receipt := finish_erasing(vault):
             left = f"; still there: {', '.join(receipt.left)}" if receipt.left else ""
             echo(f"an erasing that was interrupted is done now{left}", err=True)
+    except Busy:
+        raise
     except (VaultMemoryError, OSError) as error:
         echo(f"an erasing was interrupted and goes on later: {error}", err=True)
 

@@ -37,6 +37,8 @@ from vault_memory.services.erasing.wanted import Wanted
 from vault_memory.services.vault import LOCK_TIMEOUT_S, Vault
 
 _LOCK = "locks/erasing.lock"
+_DONE = b" "
+"""What the journal begins with once all is done."""
 _MAX_NAMED = 10
 Step = Callable[[str], None]
 
@@ -97,7 +99,7 @@ def erase(vault: Vault, wanted: Wanted, step: Step = lambda _: None) -> Receipt:
     After any other error `finish_erasing` goes on.
     """
     journal = vault.root / JOURNAL
-    with _alone(vault, wanted, LOCK_TIMEOUT_S):
+    with _alone(vault, LOCK_TIMEOUT_S):
         repository = Repository(vault.history.root)
         refuse_erasing(repository)
         refuse_nested(repository, wanted.request)
@@ -112,24 +114,24 @@ def erase(vault: Vault, wanted: Wanted, step: Step = lambda _: None) -> Receipt:
         return _erase(vault, wanted, step)
 
 
-def finish_erasing(vault: Vault, step: Step = lambda _: None) -> Receipt | None:
-    """Go on with what a kill has ended; None where nothing was begun, or another process is at it. Raises what `erase`
-    raises."""
+def finish_erasing(vault: Vault, step: Step = lambda _: None, wait_s: float = LOCK_TIMEOUT_S) -> Receipt | None:
+    """Go on with what a kill has ended; None where nothing is begun, or is done now by whoever was at it.
+
+    A killed eraser leaves processes that hold its lock for a moment, so a lock that is held tells nothing of it: this
+    waits, `wait_s` at most, and raises `Busy` then. Else it raises what `erase` raises."""
     journal = vault.root / JOURNAL
     if not os.path.lexists(journal):
         return None
-    try:
-        with files.lock(vault.root / layout.STATE_DIR / _LOCK, 0, vault.root):
-            stored = files.read_private(journal, vault.root)
-    except Busy:
-        return None
-    try:
-        wanted = Wanted.of(json.loads(stored or b""))
-    except (ValueError, KeyError, TypeError) as error:
-        raise HistoryError(f"{journal} is damaged: delete it, then erase again what was to be erased") from error
-    with _alone(vault, wanted, LOCK_TIMEOUT_S):
-        if not os.path.lexists(journal):
+    with _alone(vault, wait_s):
+        if (stored := files.read_private(journal, vault.root)) is None:
             return None
+        if stored.startswith(_DONE):
+            _forget_journal(vault.root, step)
+            return None
+        try:
+            wanted = Wanted.of(json.loads(stored))
+        except (ValueError, KeyError, TypeError) as error:
+            raise HistoryError(f"{journal} is damaged: delete it, then erase again what was to be erased") from error
         refuse_erasing(Repository(vault.history.root))
         return _erase(vault, wanted, step, was_resumed=True)
 
@@ -169,19 +171,23 @@ def _erase(vault: Vault, wanted: Wanted, step: Step, *, was_resumed: bool = Fals
         was_resumed,
     )
     step("looked again")
-    _forget_journal(vault.root)
+    _forget_journal(vault.root, step)
     return receipt
 
 
-def _forget_journal(root: Path) -> None:
-    """Delete what says what was to be erased, with other bytes in its place first."""
+def _forget_journal(root: Path, step: Step) -> None:
+    """Delete what says what was to be erased, with other bytes in its place first. A kill leaves it whole, or as one
+    that is done."""
     journal = root / JOURNAL
     with files.opened(journal, follow=False) as stored:
         size = os.fstat(stored.fileno()).st_size
     number = os.open(journal, os.O_WRONLY | getattr(os, "O_NOFOLLOW", 0))
     try:
-        files.write_all(number, b" " * size)
-        os.fsync(number)
+        for blanks in (_DONE, _DONE * size):
+            os.lseek(number, 0, os.SEEK_SET)
+            files.write_all(number, blanks)
+            os.fsync(number)
+            step("noted as done")
     finally:
         os.close(number)
     files.remove_private(journal, root)
@@ -189,10 +195,13 @@ def _forget_journal(root: Path) -> None:
 
 
 @contextmanager
-def _alone(vault: Vault, wanted: Wanted, wait_s: float) -> Iterator[None]:
+def _alone(vault: Vault, wait_s: float) -> Iterator[None]:
     """Hold the lock of whoever erases, and those of all users."""
     with ExitStack() as held:
-        held.enter_context(files.lock(vault.root / layout.STATE_DIR / _LOCK, wait_s, vault.root))
+        try:
+            held.enter_context(files.lock(vault.root / layout.STATE_DIR / _LOCK, wait_s, vault.root))
+        except Busy as error:
+            raise Busy(f"another command is erasing in {vault.root}: wait until it is done, then try again") from error
         held.enter_context(vault.lock_all())
         try:
             yield

@@ -14,7 +14,7 @@ from vault_memory.adapters.records import archived_day, put_days
 from vault_memory.adapters.state import StateFolder
 from vault_memory.core import forgetting, layout, reading, recent
 from vault_memory.core.forgetting import Sought, SoughtTurn
-from vault_memory.errors import VaultMemoryError
+from vault_memory.errors import EndpointError, VaultMemoryError
 from vault_memory.services.erasing import former_ids
 from vault_memory.services.forgetting.find import zone_of
 from vault_memory.services.longterm import Holds, count_rows, drop_rows, moment_of, said_in
@@ -115,7 +115,13 @@ def _drop_rows(vault: Vault, user_id: str, sought: Sought, ids: Collection[str])
     """After those that wait: what is being sent at this moment is there then."""
     if vault.config.longterm_enabled:
         users = (user_id, *former_ids(vault, user_id))
-        drop_rows(vault, users, _row_is_sought(sought, ids, users))
+        try:
+            drop_rows(vault, users, _row_is_sought(sought, ids, users))
+        except EndpointError as error:
+            raise EndpointError(
+                f"{error} It is asked until it answers, and nothing else is forgotten before; where it is gone for "
+                "good, set `enabled = false` under [longterm], and its rows are not asked for"
+            ) from error
 
 
 def rows_left(vault: Vault, user_id: str, sought: Sought, ids: Collection[str]) -> int:

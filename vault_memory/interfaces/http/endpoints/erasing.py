@@ -40,8 +40,9 @@ class ConfirmedIn(WantedIn):
 
 
 class ErasingOut(BaseModel):
-    """What would be erased, and the code that does it: once, until then. `forms` are those in which texts were found.
-    Who does not send the code erases nothing."""
+    """What would be erased, and the code that does it: once, until then. `forms` are those in which texts were found,
+    `places` the first of them with the words around: look there whether a text stands in longer words. Who does not
+    send the code erases nothing."""
 
     confirmCode: str = Field(examples=["K7QW2M"])
     expiresAt: datetime = Field(examples=["2026-01-30T14:05:00+08:00"])
@@ -50,6 +51,7 @@ class ErasingOut(BaseModel):
     count: int = Field(examples=[3], description="How many files; at most 1,000 are listed.")
     files: list[str] = Field(examples=[["memory/alice/USER.md"]])
     forms: list[str] = Field(examples=[["我的舊地址", "我的旧地址"]])
+    places: list[str] = Field(examples=[["我搬家了，我的舊地址是中山路七號"]])
     kept: list[Reason] = Field(examples=[["packed files are not looked into: old.zip"]])
     outOfReach: list[Reason] = Field(examples=[["backups that were made before: delete those"]])
 
@@ -76,15 +78,16 @@ def begin_erasing(_: TheAdmin, vault: TheVault, user_id: TheUser, body: WantedIn
         vault, user_id, texts=body.texts, note=body.note, everything=body.everything, long_term=body.longTerm
     )
     shown = found.preview
-    places = [*map(str, shown.git.files), *shown.private]
+    paths = [*map(str, shown.git.files), *shown.private]
     return ErasingOut(
         confirmCode=found.code,
         expiresAt=found.expires_at,
         commits=shown.git.commits,
         references=shown.git.refs,
-        count=len(places),
-        files=places[:MAX_LISTED],
+        count=len(paths),
+        files=paths[:MAX_LISTED],
         forms=list(shown.forms[:MAX_LISTED]),
+        places=list(shown.places[:MAX_LISTED]),
         kept=reasons(shown.kept, vault.root),
         outOfReach=reasons(shown.out_of_reach, vault.root),
     )
