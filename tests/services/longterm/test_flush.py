@@ -120,7 +120,9 @@ def test_typed_memories_are_rows_of_their_own(opened: Opened, server: PostgresSe
     assert flush_long_term(vault) == Flushed(1, 0, 0) and flush_long_term(vault) == Flushed(0, 0, 0)
     (row,) = server.sql("SELECT chat, who, asked, thought, tokens FROM thoughts")
     said = {"summary": "We chose Postgres for the shop", "causes": [], "type": "decision"}
-    assert row[:4] == (str(tea), "alice", None, said) and told(server) == []
+    thought = dict(row[3])  # type: ignore[call-overload]
+    assert (*row[:3], told(server)) == (str(tea), "alice", None, [])
+    assert datetime.fromisoformat(thought.pop("updated_at")).tzinfo and thought == said
     assert isinstance(row[4], dict) and row[4]["reflection"] and not row[4]["user"]
     (vault.root / "memory/alice/memories/mine.md").write_text("my key is sk-ant-api03-" + "x" * 80 + " for tea")
     edit_memory(vault, "alice", tea, memory_type="lesson")

@@ -59,7 +59,7 @@ def note_memories(vault: Vault, until: float | None = None) -> None:
                 break
             if not changed:
                 break
-            rows = [row for file, _ in changed if file and (row := _row(user_id, file))]
+            rows = [row for file, at_ns in changed if file and (row := _row(user_id, file, at_ns))]
             vault.outbox.put(rows)
             state.write(state.read() | {user_id: changed[-1][1]})
 
@@ -77,9 +77,9 @@ def _state(vault: Vault) -> StateFile:
     return StateFile(vault.root, "long-term-memories")
 
 
-def _row(user_id: str, file: MemoryFile) -> dict[str, Any] | None:
+def _row(user_id: str, file: MemoryFile, at_ns: int) -> dict[str, Any] | None:
     """A memory as the outbox has a turn: known by its id and time, one that has no time by its path; its words in the
-    reflection."""
+    reflection, with the time of its note, by which a later version is known."""
     try:
         kept, _ = without_secrets(file.memory)
     except UsageError:  # nothing is left of it
@@ -88,7 +88,12 @@ def _row(user_id: str, file: MemoryFile) -> dict[str, Any] | None:
         "conversation_id": kept.id if kept.created_at else str(layout.user_dir(user_id) / file.source),
         "user_id": user_id,
         "created_at": (kept.created_at or _UNKNOWN).isoformat(),
-        "reflection": {"summary": kept.content, "causes": [], "type": kept.type},
+        "reflection": {
+            "summary": kept.content,
+            "causes": [],
+            "type": kept.type,
+            "updated_at": datetime.fromtimestamp(at_ns / 1e9, UTC).isoformat(),
+        },
         "is_memory": True,
     }
 
