@@ -543,6 +543,12 @@ def test_no_piece_of_a_turn_that_asks_to_be_left_out_is_sent(opened: Opened, ser
         }
         assert vault_memory.persist_long_term(vault, [asked, answer]) == 0
         assert vault_memory.persist_long_term(vault, [answer, asked]) == 0
+    for field in ("assistant_message", "user_message"):
+        assert vault_memory.persist_long_term(vault, [{**name, "conversation_id": "c0", field: "1234"}]) == 0
+        later = open_vault(vault.root, environ=vault.environ, now=lambda: vault.now() + timedelta(days=29))
+        assert vault_memory.persist_long_term(later, [{**answer, "conversation_id": "c0"}]) == 0
+    record_turn(vault, conversation_id="c0", user_message=None, assistant_message="it is 1234", **name)
+    assert note_since(vault, date(2026, 1, 1)) == 0 == vault.outbox.counts().waiting
     record_turn(vault, conversation_id="c9", user_message=question, assistant_message="ok", **name)
     late = {**name, "conversation_id": "c9", "created_at": "2026-01-30T01:12:00+00:00", "assistant_message": "5"}
     assert vault_memory.persist_long_term(vault, [late]) == 0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -87,9 +86,9 @@ def persist_long_term(vault: Vault, records: Sequence[Mapping[str, Any]]) -> int
 
     Several records of one name are pieces of one turn, as if each came in a call of its own, in their order. While
     `longterm.enabled` is off nothing is done. Turns off the record, or that ask to be left out, are not written, nor
-    what comes with the name of one that asks so in the same call or in the record. Raises `UsageError` for a record of
-    another form, before any is written, and where it should be on and lacks a setting; what `PostgresStore` raises; and
-    `EndpointError` when the database has refused some: the others are written then.
+    what comes with the name of one that asks so in the same call, in one before or in the record. Raises `UsageError`
+    for a record of another form, before any is written, and where it should be on and lacks a setting; what
+    `PostgresStore` raises; and `EndpointError` when the database has refused some: the others are written then.
     """
     if not vault.config.longterm_enabled:
         if "longterm.enabled" in dict(vault.config.spared):
@@ -99,8 +98,6 @@ def persist_long_term(vault: Vault, records: Sequence[Mapping[str, Any]]) -> int
         raise UsageError(f"a list of turns is wanted, not {type(records).__name__}")
     turns = [_kept(vault, record) for record in records]
     left_out = names_left_out(vault, turns)
-    if left_out:  # a piece of them may wait
-        vault.outbox.drop(lambda user_id, text: whole_name(json.loads(text) | {"user_id": user_id}) in left_out)
     chosen = [
         turn for turn in turns if whole_name(turn) not in left_out and not vault.config.is_off_record(turn["user_id"])
     ]

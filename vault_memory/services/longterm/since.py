@@ -13,7 +13,8 @@ from typing import Any
 from vault_memory.adapters.state import StateFile
 from vault_memory.core import layout
 from vault_memory.errors import IndexUnusable, UsageError
-from vault_memory.services.longterm.waiting import ANSWER_WAIT_S, check_enabled, is_to_be_sent, sent_part
+from vault_memory.services.longterm.left_out import names_left_out, whole_name
+from vault_memory.services.longterm.waiting import ANSWER_WAIT_S, check_enabled, sent_part
 from vault_memory.services.memories import MemoryFile, changed_memories, without_secrets
 from vault_memory.services.notes import newest_turns
 from vault_memory.services.vault import Vault
@@ -35,8 +36,10 @@ def note_since(vault: Vault, since: date) -> int:
             continue
         turns = _turns_since(vault, user_id, since)
         while batch := [*islice(turns, _AT_ONCE)]:
-            vault.outbox.put(batch[::-1])
-            count += len(batch)
+            left_out = names_left_out(vault, batch)
+            sent = [sent_part(turn) for turn in reversed(batch) if whole_name(turn) not in left_out]
+            vault.outbox.put(sent)
+            count += len(sent)
     return count
 
 
@@ -103,9 +106,8 @@ def _turns_since(vault: Vault, user_id: str, since: date) -> Iterator[dict[str, 
         day = layout.recorded_day(source.rpartition(":")[0])
         if day is None or day < since:
             return
-        turn = {**turn, "user_id": user_id}
-        if is_to_be_sent(vault, turn) and not _may_be_answered(vault, turn):
-            yield sent_part(turn)
+        if not _may_be_answered(vault, turn):
+            yield {**turn, "user_id": user_id}
 
 
 def _may_be_answered(vault: Vault, turn: Mapping[str, Any]) -> bool:
