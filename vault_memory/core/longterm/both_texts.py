@@ -13,22 +13,25 @@ _GLANCE_CHARS = 64
 
 def joined(question: str | None, answer: str | None) -> str | None:
     """The texts of a turn in one. An answer without its question has the empty line, too: what begins with that has no
-    question yet."""
-    return ((question or "") + (BETWEEN + answer if answer else "")) or None
+    question yet. Line ends around the question, and before the answer, are left out: they would be taken for it."""
+    question, answer = _trimmed(question, answer)
+    return (question + (BETWEEN + answer if answer else "")) or None
 
 
 def apart(both: str | None, question: str | None, answer: str | None) -> tuple[str | None, str | None]:
     """The (question, answer) of `joined` texts, of which one is known: the other one is the rest."""
-    if both and question and not answer and both.startswith(question + BETWEEN):
-        return question, both[len(question + BETWEEN) :]
-    if both and answer and not question and both.endswith(BETWEEN + answer):
-        return both[: -len(BETWEEN + answer)] or None, answer
+    begin, end = _trimmed(question, answer)
+    if both and begin and not end and both.startswith(begin + BETWEEN):
+        return question, both[len(begin + BETWEEN) :]
+    if both and end and not begin and both.endswith(BETWEEN + end):
+        return both[: -len(BETWEEN + end)] or question, answer
     return question, answer
 
 
 def with_pieces(there: str | None, question: str | None, answer: str | None) -> str | None:
     """Texts that are there already, with a question, an answer or both that came. What is there is not added again, as
     a piece that was cut; one that goes on takes the place of its beginning."""
+    question, answer = _trimmed(question, answer)
     if not there:
         return joined(question, answer)
     if question:
@@ -44,6 +47,10 @@ def with_pieces(there: str | None, question: str | None, answer: str | None) -> 
 def longer(one: str | None, other: str | None) -> str | None:
     """Of two texts the longer one; of two of one length always the same; None where there is none."""
     return max((each for each in (one, other) if each is not None), key=lambda each: (len(each), each), default=None)
+
+
+def _trimmed(question: str | None, answer: str | None) -> tuple[str, str]:
+    return (question or "").strip("\n"), (answer or "").lstrip("\n")
 
 
 def _with_question(there: str, question: str) -> str:

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from typing import Any, Protocol
 
 from vault_memory.core import reading
-from vault_memory.core.longterm.both_texts import BETWEEN, apart, joined, longer, with_pieces
+from vault_memory.core.longterm.both_texts import apart, joined, longer, with_pieces
 from vault_memory.core.longterm.mapping import KEY, Target
 from vault_memory.core.longterm.rows import Row, storable
 
@@ -66,7 +66,8 @@ def merged(target: Target, there: Sequence[str | None], row: Row, encoder: Encod
     both = joined(*texts) if is_known else with_pieces(cache, *texts)
     if "text_cache" in now:
         now["text_cache"] = both
-    is_cut = bool(told[1]) and (told[1] != texts[1] or not (is_known or str(both).endswith(f"{BETWEEN}{told[1]}")))
+    is_there = is_known or str(both).endswith(joined(None, told[1]) or "")
+    is_cut = bool(told[1]) and not (is_there and told[1] == texts[1])
     is_outdated = _is_outdated(old.get("reflection"), new.get("reflection"), is_cut or row.is_outdated)
     for field in {"reflection", "cid"} & now.keys():
         now[field] = old[field] or new[field] if is_outdated else new[field] or old[field]

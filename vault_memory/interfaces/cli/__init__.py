@@ -136,10 +136,12 @@ class Context:
 
 
 def finish_begun_erasing(vault: Vault) -> None:
-    """Go on with an erasing that was interrupted, and say so. What hinders it fails no other command."""
-    if not (vault.root / layout.STATE_DIR / "erasing").exists():
+    """Go on with an erasing that was interrupted, and say so, or that Redis has missed. What hinders it fails no other
+    command."""
+    state = vault.root / layout.STATE_DIR
+    if not any((state / name).exists() for name in ("erasing", "erasing-unreached")):
         return
-    from vault_memory.services.erasing import finish_erasing
+    from vault_memory.services.erasing import finish_erasing, reach_again
 
     try:
         if receipt := finish_erasing(vault):
@@ -147,6 +149,7 @@ def finish_begun_erasing(vault: Vault) -> None:
             echo(f"an erasing that was interrupted is done now{left}", err=True)
     except (VaultMemoryError, OSError) as error:
         echo(f"an erasing was interrupted and goes on later: {error}", err=True)
+    reach_again(vault)
 
 
 pass_context = click.make_pass_decorator(Context, ensure=True)

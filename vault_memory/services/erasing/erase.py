@@ -9,7 +9,6 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from vault_memory.adapters import files
 from vault_memory.adapters.erasing import (
@@ -28,11 +27,13 @@ from vault_memory.services.erasing.private_files import (
     JOURNAL,
     clear_private_files,
     files_without_text,
+    forget_file,
     holding_files,
     kept_by_others,
 )
 from vault_memory.services.erasing.reach import out_of_reach
-from vault_memory.services.erasing.stores import clear_indexes, clear_long_term, clear_outbox, clear_short_term
+from vault_memory.services.erasing.short_term import clear_short_term
+from vault_memory.services.erasing.stores import clear_indexes, clear_long_term, clear_outbox
 from vault_memory.services.erasing.wanted import Wanted
 from vault_memory.services.vault import LOCK_TIMEOUT_S, Vault
 
@@ -169,23 +170,8 @@ def _erase(vault: Vault, wanted: Wanted, step: Step, *, was_resumed: bool = Fals
         was_resumed,
     )
     step("looked again")
-    _forget_journal(vault.root)
+    forget_file(vault.root / JOURNAL, vault.root)
     return receipt
-
-
-def _forget_journal(root: Path) -> None:
-    """Delete what says what was to be erased, with other bytes in its place first."""
-    journal = root / JOURNAL
-    with files.opened(journal, follow=False) as stored:
-        size = os.fstat(stored.fileno()).st_size
-    number = os.open(journal, os.O_WRONLY | getattr(os, "O_NOFOLLOW", 0))
-    try:
-        files.write_all(number, b" " * size)
-        os.fsync(number)
-    finally:
-        os.close(number)
-    files.remove_private(journal, root)
-    files.sync_folder(journal.parent)
 
 
 @contextmanager
