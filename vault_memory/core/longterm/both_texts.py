@@ -3,6 +3,7 @@ not say, so a piece that comes is looked for in it."""
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 
 BETWEEN = "\n\n"
@@ -56,10 +57,9 @@ def _trimmed(question: str | None, answer: str | None) -> tuple[str, str]:
 def _with_question(there: str, question: str) -> str:
     if there.startswith(question):
         return there
-    for end in [len(there), *reversed([at - len(BETWEEN) for at in _paragraphs(there)])]:
-        if len(question) >= end and question.startswith(there[:end]):
-            return question + there[end:]
-    return question + BETWEEN + there
+    ends = [*(at - len(BETWEEN) for at in _paragraphs(there)), len(there)]
+    count = bisect_left(ends, True, key=lambda end: not question.startswith(there[:end]))
+    return question + (there[ends[count - 1] :] if count else BETWEEN + there)
 
 
 def _placed(there: str, answer: str, starts: Iterable[int]) -> str | None:
