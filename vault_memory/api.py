@@ -96,6 +96,7 @@ def open_vault(
             f"an erasing in {vault.root} was interrupted and is done now, but a second look found something still "
             f"({', '.join(receipt.left[:3])}): erase the same again, then open the vault"
         )
+    erasing.reach_again(vault)
     return vault
 
 

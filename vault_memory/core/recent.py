@@ -17,6 +17,8 @@ MOST_TURNS, MOST_PENDING = 1_000, 10_000
 """How many of the newest the list of a user holds, and that of the turns which nobody has taken yet. All are in the
 records."""
 PENDING_KEY = "pending:list"
+_CLOCKS_DIFFER_S = 300.0
+"""So far apart the clocks of two machines may be."""
 _CONTEXT = {"current_topic", "recent_intents", "last_artifact", "last_user_message", "updated_at"}
 """What each context of a session has, besides its id."""
 
@@ -86,28 +88,29 @@ def _is_context(session: str, value: Any) -> bool:
     return isinstance(value, dict) and value.get("session_id") == session and value.keys() >= _CONTEXT
 
 
-def later(old: str | None, new: Mapping[str, Any]) -> str:
-    """Of two last turns of a conversation the later one: turns may be delivered in any order."""
+def later(old: str | None, new: Mapping[str, Any], now: float) -> str:
+    """Of two last turns of a conversation the later one: turns may be delivered in any order. One that is there with a
+    time after `now` (Unix seconds) is of a wrong clock, and would stay for ever."""
     ts = (decoded(old) or {}).get("ts")
-    is_older = old is not None and isinstance(ts, (int, float)) and ts > new["ts"]
+    is_older = isinstance(ts, (int, float)) and new["ts"] < ts <= now + _CLOCKS_DIFFER_S
     return old if is_older and old is not None else encoded(new)
 
 
-def later_value(key: str, there: str | None, ours: str) -> str:
+def later_value(key: str, there: str | None, ours: str, now: float) -> str:
     """The value of a key that two machines have written: of a conversation the later turn, of sessions all of both,
-    each as it was updated last."""
+    each as it was updated last; a time after `now` (Unix seconds) does not count."""
     one, other = decoded(there), decoded(ours)
     if one is None or other is None:
         return ours
     if key.startswith("conv:"):
-        return later(there, other) if isinstance(other.get("ts"), (int, float)) else ours
-    both = {**one, **{name: _updated_last(one.get(name), each) for name, each in other.items()}}
+        return later(there, other, now) if isinstance(other.get("ts"), (int, float)) else ours
+    both = {**one, **{name: _updated_last(one.get(name), each, now) for name, each in other.items()}}
     return encoded(both)
 
 
-def _updated_last(one: Any, other: Any) -> Any:
+def _updated_last(one: Any, other: Any, now: float) -> Any:
     times = [str(each.get("updated_at") or "") if isinstance(each, dict) else "" for each in (one, other)]
-    return one if _moment(times[0]) > _moment(times[1]) else other
+    return one if _moment(times[1]) < _moment(times[0]) <= now + _CLOCKS_DIFFER_S else other
 
 
 def _moment(time: str) -> float:

@@ -213,8 +213,11 @@ class Vault:
         from vault_memory.adapters.shortterm import EmbeddedStore, MirroredStore, RedisStore
         from vault_memory.core.recent import is_ours, later_value
 
+        def later(key: str, there: str | None, ours: str) -> str:
+            return later_value(key, there, ours, self.now().timestamp())
+
         local = EmbeddedStore(self.root, lambda: self.now().timestamp())
-        return MirroredStore(RedisStore(self.redis_url, is_ours), local, later_value) if self.redis_url else local
+        return MirroredStore(RedisStore(self.redis_url, is_ours), local, later) if self.redis_url else local
 
     @property
     def redis_url(self) -> str:

@@ -54,7 +54,7 @@ def put(
 ) -> dict[int, str]:
     (target,) = targets({"conversations": table}, {field: COLUMNS[field] for field in (*NEEDED, *fields)})
     with PostgresStore(url) as store:
-        return store.write(store.look(target), given, renamed)
+        return store.write(store.look(target), given, renamed).refused
 
 
 @pytest.mark.parametrize("fields", MAPPINGS)
@@ -128,11 +128,19 @@ def test_two_batches_do_not_wait_for_each_other(server: PostgresServer) -> None:
 @pytest.mark.parametrize("key", ["UNIQUE (conversation_id, created_at)", ""])
 def test_a_column_of_whole_seconds_finds_its_rows(server: PostgresServer, key: str) -> None:
     table, fields = make_table(server, created_at="timestamptz(0)", key=key), ("text_cache",)
-    for _ in range(2):
-        assert put(server.url, table, rows(table, fields, PIECES[:2], "c1", "alice"), fields) == {}
+    for piece in [*PIECES[:2]] * 2:
+        assert put(server.url, table, rows(table, fields, [piece], "c1", "alice"), fields) == {}
     assert server.sql(f'SELECT text_cache FROM "{table}"') == [
         ("你好 🌊\n\na long answer\n\nof two parts" if key else "你好 🌊",)
     ]
+
+
+def test_without_a_key_the_pieces_of_one_call_are_one_row(server: PostgresServer) -> None:
+    table, fields = make_table(server, key=""), ("text_cache", "token_data")
+    assert put(server.url, table, rows(table, fields, PIECES, "c1", "alice"), fields) == {}
+    ((both, tokens),) = server.sql(f'SELECT text_cache, token_data FROM "{table}"')
+    assert both == "你好 🌊\n\na long answer\n\nof two parts"
+    assert tokens == pack_token_record("你好 🌊", "a long answer\n\nof two parts", REFLECTION, "utf-8")
 
 
 def test_tokens_of_an_encoding_that_is_not_here_wait(server: PostgresServer) -> None:
@@ -159,6 +167,7 @@ def test_tokens_of_an_encoding_that_is_not_here_wait(server: PostgresServer) -> 
 @pytest.mark.parametrize(
     "theirs",
     [
+        {"user": [300], "assistant": [65], "encoding": "utf-8"},
         {"user": [1], "assistant": [2], "reflection": [3]},
         [1, 2, 3],
         {"user": {"ids": [1]}, "assistant": [65], "encoding": "utf-8"},
@@ -172,7 +181,7 @@ def test_tokens_of_another_form_stay(server: PostgresServer, theirs: Any) -> Non
     server.sql(f"UPDATE \"{table}\" SET token_data = '{json.dumps(theirs)}'")
     for piece in ({"user_message": "asked again"}, {"assistant_message": "told"}):
         (reason,) = put(server.url, table, rows(table, fields, [piece], "c1", "alice"), fields).values()
-        assert "of another form" in reason
+        assert "of another form" in reason or "not of the encoding 'utf-8'" in reason
     assert server.sql(f'SELECT user_message, token_data FROM "{table}"') == [("asked", theirs)]
 
 

@@ -41,7 +41,7 @@ def write(url: str, table: str, turns: list[dict[str, Any]], columns: Mapping[st
     (target,) = targets({"conversations": table}, columns)
     rows = [row for each in turns for row in rows_of(each, {"user": [1, 2], "encoding": "x"}, [target])]
     with PostgresStore(url) as store:
-        return store.write(store.look(target), rows)
+        return store.write(store.look(target), rows).refused
 
 
 @pytest.mark.parametrize("kind", ["jsonb", "json", "text"])
@@ -91,7 +91,7 @@ def test_a_shorter_reply_replaces_nothing(server: PostgresServer, left_out: tupl
         for answer, reflection, summary in given:
             said = turn(assistant_message=answer, reflection=reflection)
             rows = rows_of(said, {"assistant": [*answer.encode()], "encoding": "utf-8"}, [target])
-            assert store.write(store.look(target), rows) == {}
+            assert store.write(store.look(target), rows).refused == {}
             (kept,) = server.sql(f"SELECT token_data->'assistant', reflection->>'summary' FROM \"{table}\"")
             assert kept == ([*b"hello, all"], summary)
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import socket
 import threading
+import time
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -108,7 +110,7 @@ def test_what_another_machine_wrote_meanwhile_is_not_lost(server: RedisServer, t
     local.miss("sessions:alice", [encoded({"one": old, "ours": old})], 60, None)
     server.client.set("conv:c:latest", encoded({"ts": 2.0, "user_msg": "new"}))
     server.client.set("sessions:alice", encoded({"one": new, "theirs": old}))
-    store = MirroredStore(RedisStore(server.url), local, later_value)
+    store = MirroredStore(RedisStore(server.url), local, partial(later_value, now=time.time()))
     assert (decoded(store.get("conv:c:latest")) or {})["user_msg"] == "new"
     assert decoded(store.get("sessions:alice")) == {"one": new, "theirs": old, "ours": old}
     assert not local.has_missed()

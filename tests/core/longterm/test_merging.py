@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import time
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -11,9 +12,9 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from vault_memory.adapters.tokenizer import pack_token_record
+from vault_memory.adapters.tokenizer import pack_token_record, text_of_tokens
 from vault_memory.core.longterm import FIELDS, NEEDED, merged, rows_of, targets
-from vault_memory.core.longterm.merging import text_of_both
+from vault_memory.core.longterm.both_texts import with_pieces
 
 REFLECTION = {"summary": "went well", "causes": ["tests first"]}
 NAME = {"conversation_id": "c1", "user_id": "alice", "created_at": "2026-01-30T09:12:00+08:00"}
@@ -21,20 +22,32 @@ CHOSEN = ("user_message", "assistant_message", "text_cache", "reflection", "toke
 _WORDS = st.text("ab \n好🌊", min_size=1, max_size=8)
 
 
+class Encoder:
+    """The bytes of UTF-8, which are always here."""
+
+    def pack(
+        self, user: str | None, assistant: str | None, reflection: Mapping[str, Any] | None, encoding: str
+    ) -> Mapping[str, Any]:
+        return pack_token_record(user, assistant, reflection, encoding)
+
+    def text(self, tokens: Sequence[int], encoding: str) -> str:
+        return text_of_tokens(tokens, encoding)
+
+
 @st.composite
 def deliveries(draw: st.DrawFn) -> tuple[dict[str, Any], list[dict[str, Any]], list[dict[str, Any]]]:
-    """A turn, and two orders of the same deliveries of it: each field once at least, the answer also cut."""
+    """A turn, and two orders of the same deliveries of it: each field once at least, both texts also cut."""
     question, answer = draw(_WORDS), draw(_WORDS)
-    # One text does not tell apart an answer that begins with the question as a paragraph, or is the question's begin.
-    assume("\n\n" not in question and not answer.startswith(question + "\n") and not question.startswith(answer))
-    assume(not question.endswith("\n") and not answer.startswith("\n"))
+    assume("\n\n" not in question.strip("\n"))  # one text does not tell apart a question's paragraphs and an answer's
+    assume(question.strip("\n") and answer.strip("\n"))
     whole = {"user_message": question, "assistant_message": answer, "reflection": REFLECTION, "cid": "Qm"}
     pieces = draw(st.lists(st.sets(st.sampled_from([*whole]), min_size=1), max_size=6))
     made = [{name: whole[name] for name in sorted(piece)} for piece in [*pieces, *([name] for name in whole)]]
     for piece in made:
-        if "assistant_message" in piece and draw(st.booleans()):
-            piece["assistant_message"] = answer[: draw(st.integers(1, len(answer)))]
-    made.append({"assistant_message": answer})
+        for field, text in (("user_message", question), ("assistant_message", answer)):
+            if field in piece and draw(st.booleans()):
+                piece[field] = text[: draw(st.integers(1, len(text)))]
+    made += [{"assistant_message": answer}, {"user_message": question}]
     again = made + draw(st.lists(st.sampled_from(made), max_size=4))
     return whole, draw(st.permutations(again)), draw(st.permutations(again))
 
@@ -45,16 +58,17 @@ def row(given: Sequence[Mapping[str, Any]], chosen: Sequence[str], encodings: Se
     (target,) = targets({"conversations": "talks"}, columns)
     there: tuple[str | None, ...] | None = None
     for number, each in enumerate(given):
-        said = [each.get(name) for name in ("user_message", "assistant_message", "reflection")]
-        tokens = pack_token_record(*said, encodings[number % len(encodings)])  # type: ignore[arg-type]
+        said: list[Any] = [each.get(name) for name in ("user_message", "assistant_message", "reflection")]
+        tokens = pack_token_record(said[0], said[1], said[2], encodings[number % len(encodings)])
         (came,) = rows_of({**NAME, **each}, tokens, [target])
-        there = (
-            merged(target, there, came, lambda encoding, said=said: pack_token_record(*said, encoding))  # type: ignore[misc]
-            if there
-            else came.values
-        )
+        there = merged(target, there, came, Encoder()).values if there else came.values
     assert there
     return dict(zip(target.columns, there, strict=True))
+
+
+def both(question: str, answer: str) -> str:
+    """Both texts in one, without the line ends at the empty line and before the question."""
+    return question.strip("\n") + (f"\n\n{answer.lstrip(chr(10))}" if answer.lstrip("\n") else "")
 
 
 @given(deliveries(), st.sets(st.sampled_from(CHOSEN)))
@@ -68,12 +82,50 @@ def test_a_row_ends_the_same_whatever_comes_first(
     for field in {"user_message", "assistant_message", "cid"} & end.keys():
         assert end[field] == whole[field]
     if "text_cache" in end:
-        assert whole["user_message"] in str(end["text_cache"]) and whole["assistant_message"] in str(end["text_cache"])
+        assert end["text_cache"] == both(whole["user_message"], whole["assistant_message"])
     if "reflection" in end:
         assert json.loads(end["reflection"] or "") == REFLECTION
     if "token_data" in end:
         said = (whole["user_message"], whole["assistant_message"], REFLECTION)
         assert json.loads(end["token_data"] or "") == pack_token_record(*said, "utf-8")
+
+
+_KNOWING = (("token_data",), ("user_message", "assistant_message"), ("user_message", "token_data"))
+"""Columns that tell one text from the other."""
+_TEXTS = st.none() | st.text("ab\n é好🌊", max_size=4)
+
+
+@given(st.lists(st.tuples(_TEXTS, _TEXTS), min_size=1, max_size=6), st.randoms(), st.sampled_from(_KNOWING))
+def test_all_columns_end_with_the_same_texts(
+    said: list[tuple[str | None, str | None]], order: random.Random, columns: tuple[str, ...]
+) -> None:
+    """Whatever the texts are, with tokens of fewer characters than others and with ties: the longer text decides."""
+    pieces = [{"user_message": question, "assistant_message": answer} for question, answer in said]
+    longest = [
+        max(filter(None, each), key=lambda text: (len(text), text), default="") for each in zip(*said, strict=True)
+    ]
+    for _ in range(3):
+        order.shuffle(pieces)
+        end = row(pieces, [*columns, "text_cache"], ["utf-8"])
+        assert (end["text_cache"] or "") == both(*longest)
+        if "token_data" in columns:
+            tokens = json.loads(end["token_data"] or "")
+            assert [bytes(tokens[part]).decode() for part in ("user", "assistant")] == longest
+        for field, text in zip(("user_message", "assistant_message"), longest, strict=True):
+            assert (end.get(field, text) or "") == text
+
+
+@given(st.permutations(range(4)))
+def test_of_two_versions_the_newer_one_stays(order: list[int]) -> None:
+    """Also of two of one time, and where one has no version."""
+    times = [None, "2026-01-30T09:00:00+08:00", "2026-01-30T02:00:00Z", "2026-01-30T10:00:00+08:00"]
+    versions = [
+        {"reflection": {"summary": f"s{at}", "causes": [], **({"updated_at": time} if time else {})}}
+        for at, time in enumerate(times)
+    ]
+    end = row([versions[at] for at in order], ["reflection", "token_data"], ["utf-8"])
+    assert json.loads(end["reflection"] or "")["summary"] == "s3"
+    assert "s3" in bytes(json.loads(end["token_data"] or "")["reflection"]).decode()
 
 
 @pytest.mark.parametrize(
@@ -88,11 +140,18 @@ def test_a_row_ends_the_same_whatever_comes_first(
         (["q+one", "q+another"], "q\n\nanother"),
         (["q+another", "q+one"], "q\n\nanother"),
         (["is it ok?", "+ok"], "is it ok?\n\nok"),
-        (["hello", "+hello, you"], "hello, you"),
-        (["+hello, you", "hello"], "hello, you"),
+        (["hello", "+hello, you"], "hello\n\nhello, you"),
+        (["+hello, you", "hello"], "hello\n\nhello, you"),
         (["hello", "+hello, you", "hello+hello"], "hello\n\nhello, you"),
         (["+ok", "is it ok?", "is it ok?+ok"], "is it ok?\n\nok"),
-        (["+one", "+other"], "one\n\nother"),
+        (["+one", "+other"], "\n\none\n\nother"),
+        (["+one", "+one two"], "\n\none two"),
+        (["what", "+this", "what is it?", "what is"], "what is it?\n\nthis"),
+        (["what is it?+this", "what", "what+thi", "+thi"], "what is it?\n\nthis"),
+        (["what+thi", "what is it?+this\n\nand that"], "what is it?\n\nthis\n\nand that"),
+        (["one\n\ntw", "+answer", "one\n\ntwo"], "one\n\ntwo\n\nanswer"),
+        (["+ok\n\nmore", "ok, do it"], "ok, do it\n\nok\n\nmore"),
+        (["one\n\ntwo+three", "one+three, and more"], "one\n\ntwo\n\nthree, and more"),
     ],
 )
 def test_both_texts_in_one(given: list[str], text: str) -> None:
@@ -115,8 +174,8 @@ def test_the_reflection_of_a_cut_answer_takes_no_place() -> None:
 
 def test_a_long_text_of_many_paragraphs_takes_no_time() -> None:
     answer = "a paragraph of an answer\n\n" * 40_000
-    there = text_of_both(None, "q", answer[:-100])
+    there = with_pieces(None, "q", answer[:-100])
     began = time.process_time()
-    assert text_of_both(there, None, answer) == f"q\n\n{answer}"
-    assert text_of_both(there, None, "another") == f"{there}\n\nanother"
+    assert with_pieces(there, None, answer) == f"q\n\n{answer}"
+    assert with_pieces(there, None, "another") == f"{there}\n\nanother"
     assert time.process_time() - began < 2

@@ -120,7 +120,9 @@ def test_typed_memories_are_rows_of_their_own(opened: Opened, server: PostgresSe
     assert flush_long_term(vault) == Flushed(1, 0, 0) and flush_long_term(vault) == Flushed(0, 0, 0)
     (row,) = server.sql("SELECT chat, who, asked, thought, tokens FROM thoughts")
     said = {"summary": "We chose Postgres for the shop", "causes": [], "type": "decision"}
-    assert row[:4] == (str(tea), "alice", None, said) and told(server) == []
+    thought = dict(row[3])  # type: ignore[call-overload]
+    assert (*row[:3], told(server)) == (str(tea), "alice", None, [])
+    assert datetime.fromisoformat(thought.pop("updated_at")).tzinfo and thought == said
     assert isinstance(row[4], dict) and row[4]["reflection"] and not row[4]["user"]
     (vault.root / "memory/alice/memories/mine.md").write_text("my key is sk-ant-api03-" + "x" * 80 + " for tea")
     edit_memory(vault, "alice", tea, memory_type="lesson")
@@ -541,6 +543,12 @@ def test_no_piece_of_a_turn_that_asks_to_be_left_out_is_sent(opened: Opened, ser
         }
         assert vault_memory.persist_long_term(vault, [asked, answer]) == 0
         assert vault_memory.persist_long_term(vault, [answer, asked]) == 0
+    for field in ("assistant_message", "user_message"):
+        assert vault_memory.persist_long_term(vault, [{**name, "conversation_id": "c0", field: "1234"}]) == 0
+        later = open_vault(vault.root, environ=vault.environ, now=lambda: vault.now() + timedelta(days=29))
+        assert vault_memory.persist_long_term(later, [{**answer, "conversation_id": "c0"}]) == 0
+    record_turn(vault, conversation_id="c0", user_message=None, assistant_message="it is 1234", **name)
+    assert note_since(vault, date(2026, 1, 1)) == 0 == vault.outbox.counts().waiting
     record_turn(vault, conversation_id="c9", user_message=question, assistant_message="ok", **name)
     late = {**name, "conversation_id": "c9", "created_at": "2026-01-30T01:12:00+00:00", "assistant_message": "5"}
     assert vault_memory.persist_long_term(vault, [late]) == 0

@@ -55,6 +55,18 @@ def test_what_is_stored_can_be_loaded(vault: Vault) -> None:
     assert (vault_memory.load_recent_context(vault, "c2") or {})["token_data"]["user"] == []
 
 
+@pytest.mark.parametrize("is_shared", [False, True])
+def test_a_turn_of_a_wrong_clock_does_not_stay(vault: Vault, server: RedisServer, is_shared: bool) -> None:
+    """One whose time is in the future gives way to what is said now; one of a clock that differs a little does not."""
+    vault = open_vault(vault.root, now=vault.now, environ={"REDIS_URL": server.url} if is_shared else {})
+    for minutes, stays in ((60 * 24 * 365, False), (2, True)):
+        later = (vault.now() + timedelta(minutes=minutes)).isoformat()
+        record_turn(vault, "alice", "from the future", "x", conversation_id=f"c{minutes}", created_at=later)
+        record_turn(vault, "alice", "now", "x", conversation_id=f"c{minutes}")
+        found = vault_memory.load_recent_context(vault, f"c{minutes}") or {}
+        assert found["user_msg"] == ("from the future" if stays else "now")
+
+
 def test_it_stays_two_days_or_as_long_as_the_settings_say(vault: Vault) -> None:
     """D3, D7: TTL 172800 s; MEMORY_REDIS_TTL_SECONDS"""
     short = open_vault(vault.root, now=vault.now, environ={"MEMORY_REDIS_TTL_SECONDS": "60"})

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.redis_server import RedisServer
+from vault_memory import api
+from vault_memory.services.admin import status
 from vault_memory.services.erasing import erase, of_texts, of_user
 from vault_memory.services.turns import record_turn
 from vault_memory.services.vault import Vault, open_vault
@@ -66,3 +69,31 @@ def test_a_redis_that_is_away_is_named_and_misses_nothing_of_it(vault: Vault, se
     server.start()
     record_turn(open_vault(vault.root, now=vault.now, environ={"REDIS_URL": server.url}), "alice", "hello", "hi")
     assert "Zanzibar" not in held(server)
+
+
+def test_what_redis_misses_is_erased_when_it_answers(vault: Vault, server: RedisServer) -> None:
+    """What it holds from before, also of another conversation's key; until then `status` says that it waits."""
+
+    def opened() -> Vault:
+        return api.open_vault(vault.root, now=vault.now, environ={"REDIS_URL": server.url})
+
+    shared = opened()
+    record_turn(shared, "alice", SECRET, "ok", conversation_id="c1")
+    record_turn(shared, "alice", "hello", "hi", conversation_id="c2")
+    record_turn(shared, "bob", "good morning", "hi", conversation_id="c3")
+    noted = vault.root / ".vault-memory/erasing-unreached"
+    with server.held():
+        for _ in range(2):
+            receipt = erase(shared, of_texts(shared, "alice", [SECRET]))
+            assert any("as soon as it answers" in line for line in receipt.problems) and receipt.left == ()
+        erase(shared, of_user(shared, "bob"))
+        assert noted.stat().st_mode & 0o077 == 0 and len(json.loads(noted.read_text())) == 2
+        assert any("erasing-unreached says is still to be erased" in line for line in status(shared).degraded)
+    without = open_vault(vault.root, now=vault.now, environ={})
+    assert any("REDIS_URL is not set" in line for line in status(without).degraded) and noted.exists()
+    assert "Zanzibar" in held(server)
+    assert status(opened()).degraded == () and not noted.exists()
+    assert "Zanzibar" not in held(server) and "bob" not in str(server.client.keys())
+    assert server.client.llen("conversation:alice") == 1 and server.client.llen("pending:list") == 1
+    noted.write_text("[{}]")
+    assert any("is damaged: delete it" in line for line in status(opened()).degraded)

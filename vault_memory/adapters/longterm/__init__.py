@@ -10,9 +10,9 @@ from vault_memory.lazy import lazy_exports
 if TYPE_CHECKING:
     from vault_memory.adapters.longterm.outbox import Outbox, Waiting, WaitingCounts
     from vault_memory.adapters.longterm.postgres import PostgresStore
-    from vault_memory.adapters.longterm.table import Table
+    from vault_memory.adapters.longterm.table import Table, Written
 
-__all__ = ["Outbox", "PostgresStore", "Table", "Waiting", "WaitingCounts"]
+__all__ = ["Outbox", "PostgresStore", "Table", "Waiting", "WaitingCounts", "Written"]
 
 __getattr__ = lazy_exports(
     __name__,
@@ -22,5 +22,6 @@ __getattr__ = lazy_exports(
         "Table": "table",
         "Waiting": "outbox",
         "WaitingCounts": "outbox",
+        "Written": "table",
     },
 )

@@ -8,16 +8,17 @@ from __future__ import annotations
 import re
 import socket
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from functools import partial
+from dataclasses import replace
+from itertools import zip_longest
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from vault_memory.adapters.longterm.table import Table
-from vault_memory.adapters.tokenizer import pack_token_record
+from vault_memory.adapters.longterm.table import Table, Written
+from vault_memory.adapters.tokenizer import pack_token_record, text_of_tokens
 from vault_memory.core.longterm import KEY, NEEDED, Row, Target, has_other_tokens, merged, parts
-from vault_memory.errors import ConfigError, EndpointError, EndpointSlow
+from vault_memory.errors import ConfigError, EndpointError, EndpointSlow, UsageError
 
 if TYPE_CHECKING:
     import psycopg
@@ -115,18 +116,33 @@ class PostgresStore:
             tuple(_problems(target, columns, rights)),
         )
 
-    def write(self, table: Table, rows: Sequence[Row], renamed: Sequence[tuple[str, str]] = ()) -> dict[int, str]:
+    def write(self, table: Table, rows: Sequence[Row], renamed: Sequence[tuple[str, str]] = ()) -> Written:
         """Write rows, which are committed when this returns: into one that is there it is `merged`; without a unique
-        key, what is not there is inserted, and the others stay. `renamed` are former ids of users with those of now.
-        Returns which of the rows, by index, the database refused, and why; the others are in."""
-        if not rows:
-            return {}
+        key, what is not there is inserted, and the others stay. Rows of one name are pieces of one turn, in their
+        order. `renamed` are former ids of users with those of now."""
+        written = Written()
         key = [[*table.target.columns].index(field) for field in KEY]
-        are_different = len({tuple(row.values[i] for i in key) for row in rows}) == len(rows)
-        if are_different and not self._write_together(table, rows, renamed):
-            return {}
-        reasons = {index: self._write_together(table, [row], renamed) for index, row in enumerate(rows)}
-        return {index: reason for index, reason in reasons.items() if reason}
+        named: dict[tuple[str | None, ...], list[int]] = {}
+        for place, row in enumerate(rows):
+            named.setdefault(tuple(row.values[at] for at in key), []).append(place)
+        if table.is_keyed:
+            for pieces in zip_longest(*named.values()):  # the first ones of all turns, then the second ones
+                given = {place: rows[place] for place in pieces if place is not None}
+                self._write_all(table, given, renamed, written)
+            return written
+        wholes = {}
+        for first, *others in named.values():  # a row that is there gets nothing more, so it is made here
+            whole = rows[first]
+            for place in others:
+                both = merged(table.target, whole.values, rows[place], _Encoder())
+                whole = replace(whole, values=both.values)
+                written.outdated |= {place} if both.is_outdated else set()
+            wholes[first] = whole
+        self._write_all(table, wholes, renamed, written)
+        for first, *others in named.values():
+            if first in written.refused:
+                written.refused |= dict.fromkeys(others, written.refused[first])
+        return written
 
     def drop(self, table: Table, user_id: str, holds: Callable[[Sequence[str | None]], bool]) -> int:
         """Delete the rows of a user for which `holds(values)`: those of the key, then those of the other mapped
@@ -145,25 +161,39 @@ class PostgresStore:
                 return dropped
             after = found[-1][:2]
 
-    def _write_together(self, table: Table, rows: Sequence[Row], renamed: Sequence[tuple[str, str]]) -> str:
-        """Write rows in one transaction; why that was refused, which is a fault of one of them, else ""."""
-        key = [[*table.target.columns].index(field) for field in KEY]
-        rows = sorted(rows, key=lambda row: [row.values[at] or "" for at in key])  # no two writers wait for each other
+    def _write_all(
+        self, table: Table, rows: Mapping[int, Row], renamed: Sequence[tuple[str, str]], written: Written
+    ) -> None:
+        """Write rows, by their places, in one transaction; where one of them is refused, each in its own."""
         try:
-            with self._asking() as connection:
-                if not table.is_keyed:  # two that insert what they do not find would both insert it
-                    connection.execute(self._sql.LOCK, (table.target.table,))
-                done = connection.execute(self._sql.insert(table), _lists([row.values for row in rows])).rowcount
-                if table.is_keyed and done < len(rows):
-                    self._merge(connection, table, rows, renamed)
-            return ""
+            written.outdated |= self._write_together(table, rows, renamed)
         except _RowRefused as refused:
-            return str(refused)
+            if len(rows) == 1:
+                written.refused |= dict.fromkeys(rows, str(refused))
+            else:
+                for place, row in rows.items():
+                    self._write_all(table, {place: row}, renamed, written)
+
+    def _write_together(self, table: Table, rows: Mapping[int, Row], renamed: Sequence[tuple[str, str]]) -> set[int]:
+        """Write rows, by their places, in one transaction; those that are outdated. Raises `_RowRefused` for the fault
+        of one of them."""
+        key = [[*table.target.columns].index(field) for field in KEY]
+        places = sorted(rows, key=lambda place: [rows[place].values[at] or "" for at in key])
+        ordered = [rows[place] for place in places]  # no two writers wait for each other
+        outdated: set[int] = set()
+        with self._asking() as connection:
+            if not table.is_keyed:  # two that insert what they do not find would both insert it
+                connection.execute(self._sql.LOCK, (table.target.table,))
+            done = connection.execute(self._sql.insert(table), _lists([row.values for row in ordered])).rowcount
+            if table.is_keyed and done < len(rows):
+                outdated = {places[at] for at in self._merge(connection, table, ordered, renamed)}
+        return outdated
 
     def _merge(
         self, connection: psycopg.Connection, table: Table, rows: Sequence[Row], renamed: Sequence[tuple[str, str]]
-    ) -> None:
-        """Merge rows into those that are there. Raises `_RowRefused` for a row of another user."""
+    ) -> set[int]:
+        """Merge rows into those that are there; which of them, by index, are outdated. Raises `_RowRefused` for a row
+        of another user."""
         fields = [*table.target.columns]
         key = [fields.index(field) for field in KEY]
         needed = [[row.values[fields.index(field)] for row in rows] for field in NEEDED]
@@ -179,14 +209,18 @@ class PostgresStore:
                 "the tokens there are of another form than ours, as another program writes them, and stay: leave "
                 "token_data out of longterm.columns_map, or delete them"
             )
+        outdated: set[int] = set()
         now: dict[tuple[str | None, ...], tuple[str | None, ...]] = {}
         was: dict[tuple[str | None, ...], tuple[str | None, ...]] = {}
         for place, _, *found in there:  # two names may be one for the database
             name = tuple(found[at] for at in key)
             kept = was.setdefault(name, tuple(found))
-            now[name] = merged(table.target, now.get(name, kept), rows[place], partial(_tokens_in, rows[place]))
+            both = merged(table.target, now.get(name, kept), rows[place], _Encoder())
+            now[name] = both.values
+            outdated |= {place} if both.is_outdated else set()
         if changed := [values for name, values in now.items() if values != was[name]]:
             connection.execute(self._sql.update(table), _lists(changed))
+        return outdated
 
     @contextmanager
     def _asking(self) -> Iterator[psycopg.Connection]:
@@ -273,16 +307,25 @@ def _lists(rows: Sequence[tuple[str | None, ...]]) -> list[list[str | None]]:
     return [list(column) for column in zip(*rows, strict=True)]
 
 
-def _tokens_in(row: Row, encoding: str) -> dict[str, Any]:
-    """The tokens of a row by another encoding: that of the row which is there. Raises `_RowRefused` where it cannot be
-    had."""
-    tokens = pack_token_record(*row.said, encoding)
-    if tokens["encoding"] != encoding:
-        raise _RowRefused(
-            f"the tokens there are made by the encoding {encoding!r}, which is not here: pip install "
-            "'vault-memory[tokens]', with the network"
-        )
-    return tokens
+class _Encoder:
+    """Tokens for `merged`. Raises `_RowRefused` where they cannot be made or read."""
+
+    def pack(
+        self, user: str | None, assistant: str | None, reflection: Mapping[str, Any] | None, encoding: str
+    ) -> Mapping[str, Any]:
+        tokens = pack_token_record(user, assistant, reflection, encoding)
+        if tokens["encoding"] != encoding:
+            raise _RowRefused(
+                f"the tokens there are made by the encoding {encoding!r}, which is not here: pip install "
+                "'vault-memory[tokens]', with the network"
+            )
+        return tokens
+
+    def text(self, tokens: Sequence[int], encoding: str) -> str:
+        try:
+            return text_of_tokens(tokens, encoding)
+        except UsageError as error:
+            raise _RowRefused(f"{error}, so the tokens there cannot be read, and stay") from error
 
 
 def _problems(target: Target, columns: dict[str, Any], rights: tuple[bool, ...]) -> Iterator[str]:

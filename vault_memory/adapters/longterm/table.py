@@ -1,8 +1,8 @@
-"""What is known of a table before rows are written there."""
+"""What is known of a table before rows are written there, and what became of the rows."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from vault_memory.core.longterm import Target
 
@@ -18,3 +18,12 @@ class Table:
     key_types: tuple[str, ...]
     is_keyed: bool
     problems: tuple[str, ...]
+
+
+@dataclass
+class Written:
+    """What became of rows, by their indexes: which the database refused, and why; of which the reflection is
+    `outdated` by the row that was there."""
+
+    refused: dict[int, str] = field(default_factory=dict)
+    outdated: set[int] = field(default_factory=set)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
         tables_problem,
         targets,
     )
-    from vault_memory.core.longterm.merging import has_other_tokens, merged
+    from vault_memory.core.longterm.merging import Merged, has_other_tokens, merged
     from vault_memory.core.longterm.rows import Row, name_of, rows_of
 
 __all__ = [
@@ -28,6 +28,7 @@ __all__ = [
     "KEY",
     "NEEDED",
     "TABLES",
+    "Merged",
     "Row",
     "Target",
     "columns_problem",
@@ -46,6 +47,7 @@ __getattr__ = lazy_exports(
     {
         "FIELDS": "mapping",
         "KEY": "mapping",
+        "Merged": "merging",
         "NEEDED": "mapping",
         "TABLES": "mapping",
         "Row": "rows",

@@ -10,24 +10,27 @@ from datetime import UTC, datetime
 from typing import Any
 
 from vault_memory.core import reading
+from vault_memory.core.longterm.both_texts import joined
 from vault_memory.core.longterm.mapping import Target
 
 _encoded = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False, check_circular=False).encode
 """One encoder for all: the tokens of a turn are hundreds of numbers."""
-BETWEEN = "\n\n"
-"""It stands between the texts of a turn in `text_cache`."""
+_FURTHER = ("type", "updated_at")
+"""What a reflection may have besides its summary and causes."""
 _NUL = "\0"
 _REPLACEMENT = "\ufffd"
 
 
 @dataclass(frozen=True)
 class Row:
-    """One row: its logical table, its values in the order of the table's columns (None for none), and what the turn
-    says as this table has it: (question, answer, reflection)."""
+    """One row: its logical table, its values in the order of the table's columns (None for none), what the turn says as
+    this table has it: (question, answer, reflection), and whether it `is_outdated` by what another table holds of the
+    turn: then its reflection takes no place."""
 
     logical: str
     values: tuple[str | None, ...]
     said: tuple[str | None, str | None, Mapping[str, Any] | None] = (None, None, None)
+    is_outdated: bool = False
 
 
 def rows_of(turn: Mapping[str, Any], token_data: Mapping[str, Any], targets: list[Target]) -> list[Row]:
@@ -66,13 +69,13 @@ def _value(turn: Mapping[str, Any], token_data: Mapping[str, Any], field: str) -
     if field == "token_data":
         return _encoded(token_data)
     if field == "text_cache":
-        texts = [turn.get("user_message"), turn.get("assistant_message")]
-        return storable(BETWEEN.join(text for text in texts if text)) or None
+        both = joined(turn.get("user_message"), turn.get("assistant_message"))
+        return storable(both) if both else None
     value = turn.get(field)
     if value is None:
         return None
     if field == "reflection":
-        kept = ("summary", "causes", *(["type"] if "type" in value else []))
+        kept = ("summary", "causes", *(key for key in _FURTHER if key in value))
         return _encoded({key: _without_nul(value.get(key)) for key in kept})
     return storable(str(value))
 

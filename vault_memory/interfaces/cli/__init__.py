@@ -136,11 +136,13 @@ class Context:
 
 
 def finish_begun_erasing(vault: Vault) -> None:
-    """Go on with an erasing that was interrupted, and say so. What hinders it fails no other command; but while another
-    process is at it, this waits, and raises `Busy`: what it would read may be gone in a moment."""
-    if not (vault.root / layout.STATE_DIR / "erasing").exists():
+    """Go on with an erasing that was interrupted, and say so, or with what Redis has missed of one. What hinders it
+    fails no other command; but while another process is at it, this waits, and raises `Busy`: what it would read may
+    be gone in a moment."""
+    state = vault.root / layout.STATE_DIR
+    if not any((state / name).exists() for name in ("erasing", "erasing-unreached")):
         return
-    from vault_memory.services.erasing import finish_erasing
+    from vault_memory.services.erasing import finish_erasing, reach_again
 
     try:
         if receipt := finish_erasing(vault):
@@ -150,6 +152,7 @@ def finish_begun_erasing(vault: Vault) -> None:
         raise
     except (VaultMemoryError, OSError) as error:
         echo(f"an erasing was interrupted and goes on later: {error}", err=True)
+    reach_again(vault)
 
 
 pass_context = click.make_pass_decorator(Context, ensure=True)

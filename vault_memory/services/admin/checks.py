@@ -34,6 +34,7 @@ from vault_memory.services.admin.status import (
 )
 from vault_memory.services.admin.users import remove_left_over
 from vault_memory.services.daemon import JOBS, is_running, read_record
+from vault_memory.services.erasing import reach_again
 from vault_memory.services.graph import graph_problems
 from vault_memory.services.indexing import embed, rebuild, reconcile
 from vault_memory.services.longterm import long_term_fault
@@ -341,7 +342,9 @@ def _repair_leftovers(vault: Vault) -> None:
 
 
 def _stores(vault: Vault) -> CheckResult:
-    if problems := [*filter(None, [store_problem(vault), long_term_fault(vault), encoding_problem(vault)])]:
+    if problems := [
+        *filter(None, [store_problem(vault), reach_again(vault), long_term_fault(vault), encoding_problem(vault)])
+    ]:
         return "; ".join(problems), "docs/stores.md says what to do for each message"
     long_term = "; long-term store: PostgreSQL" if vault.config.longterm_enabled else ""
     return f"short-term store: {store_place(vault)}{long_term}", ""

@@ -15,7 +15,7 @@ from vault_memory.errors import Busy, HistoryError, VaultMemoryError
 from vault_memory.services.archiving import Step, archive_user, in_words
 from vault_memory.services.daemon.git_upkeep import maintain_git
 from vault_memory.services.distilling import consolidate_to_profile, end_idle_conversations
-from vault_memory.services.erasing import finish_erasing
+from vault_memory.services.erasing import finish_erasing, reach_again
 from vault_memory.services.forgetting import finish_forgetting
 from vault_memory.services.indexing import embed, reconcile
 from vault_memory.services.longterm import ROUND_S, flush_long_term
@@ -88,6 +88,7 @@ def _embed_waiting(vault: Vault) -> str:
 
 def _commit_waiting(vault: Vault) -> str:
     was_begun = finish_erasing(vault)
+    reach_again(vault)  # `status` says what still waits
     is_time = vault.history.state().waiting or vault.history.logs_are_due()
     flushed = vault.history.flush() if is_time else None
     learned = forgotten = 0

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from vault_memory.services.erasing.asked import Erasing, erase_with_code, prepare_erasing
     from vault_memory.services.erasing.erase import Preview, Receipt, erase, finish_erasing, preview
     from vault_memory.services.erasing.remote import Overwrite, overwrite, prepare_overwrite
+    from vault_memory.services.erasing.short_term import reach_again
     from vault_memory.services.erasing.wanted import Wanted, former_ids, of_note, of_texts, of_user
 
 __all__ = [
@@ -30,6 +31,7 @@ __all__ = [
     "prepare_erasing",
     "prepare_overwrite",
     "preview",
+    "reach_again",
 ]
 
 __getattr__ = lazy_exports(
@@ -51,5 +53,6 @@ __getattr__ = lazy_exports(
         "prepare_erasing": "asked",
         "prepare_overwrite": "remote",
         "preview": "erase",
+        "reach_again": "short_term",
     },
 )

@@ -9,7 +9,6 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from vault_memory.adapters import files
 from vault_memory.adapters.erasing import (
@@ -25,20 +24,21 @@ from vault_memory.core import layout
 from vault_memory.errors import Busy, HistoryError, Unwritable
 from vault_memory.services.erasing.needed import refuse_needed
 from vault_memory.services.erasing.private_files import (
+    DONE,
     JOURNAL,
     clear_private_files,
     files_without_text,
+    forget_file,
     holding_files,
     kept_by_others,
 )
 from vault_memory.services.erasing.reach import out_of_reach
-from vault_memory.services.erasing.stores import clear_indexes, clear_long_term, clear_outbox, clear_short_term
+from vault_memory.services.erasing.short_term import clear_short_term
+from vault_memory.services.erasing.stores import clear_indexes, clear_long_term, clear_outbox
 from vault_memory.services.erasing.wanted import Wanted
 from vault_memory.services.vault import LOCK_TIMEOUT_S, Vault
 
 _LOCK = "locks/erasing.lock"
-_DONE = b" "
-"""What the journal begins with once all is done."""
 _MAX_NAMED = 10
 Step = Callable[[str], None]
 
@@ -125,8 +125,8 @@ def finish_erasing(vault: Vault, step: Step = lambda _: None, wait_s: float = LO
     with _alone(vault, wait_s):
         if (stored := files.read_private(journal, vault.root)) is None:
             return None
-        if stored.startswith(_DONE):
-            _forget_journal(vault.root, step)
+        if stored.startswith(DONE):
+            forget_file(journal, vault.root, lambda: step("noted as done"))
             return None
         try:
             wanted = Wanted.of(json.loads(stored))
@@ -171,27 +171,8 @@ def _erase(vault: Vault, wanted: Wanted, step: Step, *, was_resumed: bool = Fals
         was_resumed,
     )
     step("looked again")
-    _forget_journal(vault.root, step)
+    forget_file(vault.root / JOURNAL, vault.root, lambda: step("noted as done"))
     return receipt
-
-
-def _forget_journal(root: Path, step: Step) -> None:
-    """Delete what says what was to be erased, with other bytes in its place first. A kill leaves it whole, or as one
-    that is done."""
-    journal = root / JOURNAL
-    with files.opened(journal, follow=False) as stored:
-        size = os.fstat(stored.fileno()).st_size
-    number = os.open(journal, os.O_WRONLY | getattr(os, "O_NOFOLLOW", 0))
-    try:
-        for blanks in (_DONE, _DONE * size):
-            os.lseek(number, 0, os.SEEK_SET)
-            files.write_all(number, blanks)
-            os.fsync(number)
-            step("noted as done")
-    finally:
-        os.close(number)
-    files.remove_private(journal, root)
-    files.sync_folder(journal.parent)
 
 
 @contextmanager

@@ -26,6 +26,10 @@ from vault_memory.services.vault import Vault
 _STATE = PurePosixPath(layout.STATE_DIR)
 JOURNAL = _STATE / "erasing"
 """What is being erased, until all of it is."""
+UNREACHED = _STATE / "erasing-unreached"
+"""What is to be erased in Redis, until that answers."""
+DONE = b" "
+"""What such a file begins with once all that it says is done."""
 _OF_USERS = re.compile(
     r"(?:tokens|deletions|forgetting|erasures|recalls|redactions|injected|locks/(?:users|records|ending|forgetting))/"
 )
@@ -66,6 +70,24 @@ def clear_private_files(vault: Vault, wanted: Wanted) -> list[PurePosixPath]:
         _remove_folder(vault.root / layout.user_dir(user_id))
         _remove_folder(vault.root / _STATE / "injected" / user_id)
     return done
+
+
+def forget_file(path: Path, root: Path, noted: Callable[[], None] = lambda: None) -> None:
+    """Delete a private file that says what was to be erased, with other bytes in its place first; `noted` is called
+    when they are durable. A kill leaves the file whole, or as one that is done (`DONE`)."""
+    with files.opened(path, follow=False) as stored:
+        size = os.fstat(stored.fileno()).st_size
+    number = os.open(path, os.O_WRONLY | getattr(os, "O_NOFOLLOW", 0))
+    try:
+        for blanks in (DONE, DONE * size):
+            os.lseek(number, 0, os.SEEK_SET)
+            files.write_all(number, blanks)
+            os.fsync(number)
+            noted()
+    finally:
+        os.close(number)
+    files.remove_private(path, root)
+    files.sync_folder(path.parent)
 
 
 def files_without_text(vault: Vault) -> list[PurePosixPath]:
@@ -114,7 +136,7 @@ def _changes(vault: Vault, wanted: Wanted) -> Iterator[tuple[PurePosixPath, byte
     for path in ignored_files(Repository(vault.history.root)):
         place = vault.root / path
         is_spared = any(path.is_relative_to(folder) for folder in spared)
-        if path == JOURNAL or place.is_symlink() or not place.is_file() or is_spared:
+        if path in (JOURNAL, UNREACHED) or place.is_symlink() or not place.is_file() or is_spared:
             continue
         if any(path.is_relative_to(folder) for folder in of_them) or path in wanted.request.gone:
             yield path, None

@@ -1,5 +1,5 @@
-"""What stores beside the files hold: the short-term store, turns that wait for the long-term one, its rows, and the
-indexes. An entry that holds a text goes as a whole: it has the same words as tokens, too."""
+"""What stores beside the files hold: turns that wait for the long-term store, its rows, and the indexes. An entry that
+holds a text goes as a whole: it has the same words as tokens, too."""
 
 from __future__ import annotations
 
@@ -8,35 +8,13 @@ from pathlib import Path
 
 from vault_memory.adapters import files
 from vault_memory.adapters.index import remove_index
-from vault_memory.core import layout, recent
+from vault_memory.core import layout
 from vault_memory.errors import Busy, ConfigError, EndpointError, IndexUnusable, UsageError
 from vault_memory.services.erasing.private_files import names_of
 from vault_memory.services.erasing.wanted import Wanted
 from vault_memory.services.indexing import reconcile
 from vault_memory.services.longterm import drop_rows, said_in
 from vault_memory.services.vault import Vault
-
-_KEYS = (recent.context_key("*"), recent.history_key("*"), "sessions:*", "session:*", recent.PENDING_KEY)
-
-
-def clear_short_term(vault: Vault, wanted: Wanted) -> tuple[int, str]:
-    """Take entries out of the short-term store: how many, and what could not be done, in words ("": nothing)."""
-    others = {folder.name for folder in wanted.request.spared}
-    erasure = wanted.erasure()
-
-    def holds(key: str, value: str) -> bool:
-        of_whom = {key.partition(":")[2], str((recent.decoded(value) or {}).get("user_id"))}
-        if not of_whom.isdisjoint(wanted.users):
-            return True
-        return erasure is not None and of_whom.isdisjoint(others) and erasure.holds(_bytes(value))
-
-    try:
-        dropped = vault.short_term.drop(_KEYS, holds)
-    except (EndpointError, ConfigError) as error:
-        return 0, f"the short-term store was not asked, and keeps it until it expires: {error}"
-    left = ", ".join(dropped.foreign)
-    told = f"another program's values stay in the short-term store, under keys that we use, too: {left}"
-    return dropped.values, told if left else ""
 
 
 def clear_outbox(vault: Vault, wanted: Wanted) -> int:

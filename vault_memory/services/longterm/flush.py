@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -85,11 +84,11 @@ def persist_long_term(vault: Vault, records: Sequence[Mapping[str, Any]]) -> int
     """Write turns to the long-term store at once, without their secrets; how many were written. They are as
     `validate_and_normalize` takes them, and known by conversation_id and created_at: the same may be written again.
 
-    One that is given twice is one, with its longer answer and all that either has. While `longterm.enabled` is off
-    nothing is done. Turns off the record, or that ask to be left out, are not written, nor what comes with the name of
-    one that asks so in the same call or in the record. Raises `UsageError` for a record
-    of another form, before any is written, and where it should be on and lacks a setting; what `PostgresStore` raises;
-    and `EndpointError` when the database has refused some: the others are written then.
+    Several records of one name are pieces of one turn, as if each came in a call of its own, in their order. While
+    `longterm.enabled` is off nothing is done. Turns off the record, or that ask to be left out, are not written, nor
+    what comes with the name of one that asks so in the same call, in one before or in the record. Raises `UsageError`
+    for a record of another form, before any is written, and where it should be on and lacks a setting; what
+    `PostgresStore` raises; and `EndpointError` when the database has refused some: the others are written then.
     """
     if not vault.config.longterm_enabled:
         if "longterm.enabled" in dict(vault.config.spared):
@@ -98,33 +97,30 @@ def persist_long_term(vault: Vault, records: Sequence[Mapping[str, Any]]) -> int
     if not isinstance(records, Sequence) or isinstance(records, str):
         raise UsageError(f"a list of turns is wanted, not {type(records).__name__}")
     turns = [_kept(vault, record) for record in records]
-    turns.sort(key=lambda turn: len(turn["assistant_message"] or ""))  # the longest of a name is its last
-    named: dict[Name, dict[str, Any]] = {}
     left_out = names_left_out(vault, turns)
-    if left_out:  # a piece of them may wait
-        vault.outbox.drop(lambda user_id, text: whole_name(json.loads(text) | {"user_id": user_id}) in left_out)
-    for turn in turns:
-        if (of_name := whole_name(turn)) not in left_out:
-            told = {field: value for field, value in turn.items() if value is not None}
-            named[of_name] = {**turn, **named.get(of_name, {}), **told}
-    chosen = [turn for turn in named.values() if not vault.config.is_off_record(turn["user_id"])]
+    chosen = [
+        turn for turn in turns if whole_name(turn) not in left_out and not vault.config.is_off_record(turn["user_id"])
+    ]
     if not chosen:
         return 0
-    reasons: dict[int, str] = {}
+    reasons: dict[Name, str] = {}
     size = vault.config.longterm_batch_size
     with vault.long_term() as store:
         tables = _tables(vault, store)
         for start in range(0, len(chosen), size):
-            refused = _send(vault, store, tables, _rows(vault, chosen[start : start + size]))
-            reasons |= {start + index: why for index, why in refused.items()}
+            batch = chosen[start : start + size]
+            refused = _send(vault, store, tables, _rows(vault, batch))
+            for index, why in sorted(refused.items()):
+                reasons.setdefault(whole_name(batch[index]), why)
+    count = len({whole_name(turn) for turn in chosen})
     if reasons:
-        index, why = min(reasons.items())
+        (_, conversation_id, _), why = next(iter(reasons.items()))
         raise EndpointError(
-            f"{len(reasons):,} of {len(chosen):,} turns {'was' if len(reasons) == 1 else 'were'} refused, such as that "
-            f"of the conversation {chosen[index]['conversation_id']!r}: {why}"
-            + ("; the others are written" if len(reasons) < len(chosen) else "")
+            f"{len(reasons):,} of {count:,} turns {'was' if len(reasons) == 1 else 'were'} refused, such as that "
+            f"of the conversation {conversation_id!r}: {why}"
+            + ("; the others are written" if len(reasons) < count else "")
         )
-    return len(chosen)
+    return count
 
 
 def _kept(vault: Vault, record: Mapping[str, Any]) -> dict[str, Any]:
@@ -157,10 +153,17 @@ def _send(vault: Vault, store: PostgresStore, tables: Sequence[Table], made: Seq
     had = Counter(old for old, _ in pairs)  # by one user after another: whose a row is, it does not say
     renamed = [(old, now) for old, now in pairs if had[old] == 1 and not vault.is_user(old)]
     reasons: dict[int, str] = {}
+    outdated: set[int] = set()  # one answer decides for all tables, and only the first has it
     for table in tables:
-        rows = [(index, row) for index, rows in enumerate(made) for row in rows if row.logical == table.target.logical]
-        refused = store.write(table, [row for _, row in rows], renamed)
-        reasons |= {rows[at][0]: f"{table.target.table}: {why}" for at, why in refused.items()}
+        rows = [
+            (index, replace(row, is_outdated=index in outdated))
+            for index, rows in enumerate(made)
+            for row in rows
+            if row.logical == table.target.logical
+        ]
+        written = store.write(table, [row for _, row in rows], renamed)
+        reasons |= {rows[at][0]: f"{table.target.table}: {why}" for at, why in written.refused.items()}
+        outdated |= {rows[at][0] for at in written.outdated}
     return reasons
 
 

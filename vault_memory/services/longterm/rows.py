@@ -16,7 +16,7 @@ from vault_memory.services.vault import Vault
 Holds = Callable[[Sequence[str | None]], bool]
 """Whether a row is meant: its conversation_id, created_at and the other mapped columns, as texts."""
 
-_REFLECTED = {"summary", "causes", "type"}
+_REFLECTED = {"summary", "causes", "type", "updated_at"}
 """The parts of a reflection."""
 
 

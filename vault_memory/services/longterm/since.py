@@ -13,7 +13,8 @@ from typing import Any
 from vault_memory.adapters.state import StateFile
 from vault_memory.core import layout
 from vault_memory.errors import IndexUnusable, UsageError
-from vault_memory.services.longterm.waiting import ANSWER_WAIT_S, check_enabled, is_to_be_sent, sent_part
+from vault_memory.services.longterm.left_out import names_left_out, whole_name
+from vault_memory.services.longterm.waiting import ANSWER_WAIT_S, check_enabled, sent_part
 from vault_memory.services.memories import MemoryFile, changed_memories, without_secrets
 from vault_memory.services.notes import newest_turns
 from vault_memory.services.vault import Vault
@@ -35,8 +36,10 @@ def note_since(vault: Vault, since: date) -> int:
             continue
         turns = _turns_since(vault, user_id, since)
         while batch := [*islice(turns, _AT_ONCE)]:
-            vault.outbox.put(batch[::-1])
-            count += len(batch)
+            left_out = names_left_out(vault, batch)
+            sent = [sent_part(turn) for turn in reversed(batch) if whole_name(turn) not in left_out]
+            vault.outbox.put(sent)
+            count += len(sent)
     return count
 
 
@@ -59,7 +62,7 @@ def note_memories(vault: Vault, until: float | None = None) -> None:
                 break
             if not changed:
                 break
-            rows = [row for file, _ in changed if file and (row := _row(user_id, file))]
+            rows = [row for file, at_ns in changed if file and (row := _row(user_id, file, at_ns))]
             vault.outbox.put(rows)
             state.write(state.read() | {user_id: changed[-1][1]})
 
@@ -77,9 +80,9 @@ def _state(vault: Vault) -> StateFile:
     return StateFile(vault.root, "long-term-memories")
 
 
-def _row(user_id: str, file: MemoryFile) -> dict[str, Any] | None:
+def _row(user_id: str, file: MemoryFile, at_ns: int) -> dict[str, Any] | None:
     """A memory as the outbox has a turn: known by its id and time, one that has no time by its path; its words in the
-    reflection."""
+    reflection, with the time of its note, by which a later version is known."""
     try:
         kept, _ = without_secrets(file.memory)
     except UsageError:  # nothing is left of it
@@ -88,7 +91,12 @@ def _row(user_id: str, file: MemoryFile) -> dict[str, Any] | None:
         "conversation_id": kept.id if kept.created_at else str(layout.user_dir(user_id) / file.source),
         "user_id": user_id,
         "created_at": (kept.created_at or _UNKNOWN).isoformat(),
-        "reflection": {"summary": kept.content, "causes": [], "type": kept.type},
+        "reflection": {
+            "summary": kept.content,
+            "causes": [],
+            "type": kept.type,
+            "updated_at": datetime.fromtimestamp(at_ns / 1e9, UTC).isoformat(),
+        },
         "is_memory": True,
     }
 
@@ -98,9 +106,8 @@ def _turns_since(vault: Vault, user_id: str, since: date) -> Iterator[dict[str, 
         day = layout.recorded_day(source.rpartition(":")[0])
         if day is None or day < since:
             return
-        turn = {**turn, "user_id": user_id}
-        if is_to_be_sent(vault, turn) and not _may_be_answered(vault, turn):
-            yield sent_part(turn)
+        if not _may_be_answered(vault, turn):
+            yield {**turn, "user_id": user_id}
 
 
 def _may_be_answered(vault: Vault, turn: Mapping[str, Any]) -> bool:

@@ -9,8 +9,8 @@ from typing import Any
 
 from vault_memory.adapters.longterm import WaitingCounts
 from vault_memory.adapters.state import StateFile
-from vault_memory.core.extraction import asks_to_be_left_out
 from vault_memory.errors import UsageError, VaultMemoryError
+from vault_memory.services.longterm.left_out import names_left_out
 from vault_memory.services.vault import NO_DATABASE, Vault
 
 SENT_FIELDS = ("conversation_id", "user_id", "user_message", "assistant_message", "reflection", "cid", "created_at")
@@ -18,7 +18,6 @@ ANSWER_WAIT_S = 3_600.0
 """So long a turn waits for its answer: without a unique key a row that is there would not get it any more."""
 _A_LONG_TIME = timedelta(hours=1)
 """Between two rounds; the daemon has one each minute."""
-_MAX_SEARCHED_CHARS = 20_000
 
 
 @dataclass(frozen=True)
@@ -37,9 +36,11 @@ def note_for_long_term(vault: Vault, turn: Mapping[str, Any], *, is_whole: bool 
     """Let a turn wait for the long-term store that is in the record, without secrets; one without an answer for an hour
     at least, unless it `is_whole`: the answer may come. What was not to be remembered is not sent. Returns what could
     not be done, in words, else ""; nothing is done while `longterm.enabled` is off."""
-    if not _is_wanted(vault) or not is_to_be_sent(vault, turn):
+    if not _is_wanted(vault):
         return ""
     try:
+        if names_left_out(vault, [turn]):
+            return ""
         is_begun = turn.get("assistant_message") is None and not is_whole
         vault.outbox.put([sent_part(turn)], vault.now().timestamp() + ANSWER_WAIT_S if is_begun else 0.0)
     except VaultMemoryError as error:
@@ -57,12 +58,6 @@ def check_enabled(vault: Vault) -> None:
     if not vault.config.longterm_enabled:
         off = "longterm.enabled is off: set it in vault-memory.toml first (docs/stores.md)"
         raise UsageError(dict(vault.config.spared).get("longterm.enabled", off))
-
-
-def is_to_be_sent(vault: Vault, turn: Mapping[str, Any]) -> bool:
-    """Whether a turn is sent: its person has not asked that it be left out."""
-    message = str(turn.get("user_message") or "")[:_MAX_SEARCHED_CHARS]
-    return not asks_to_be_left_out(message, vault.lexicon())
 
 
 def rename_waiting(vault: Vault, old: str, new: str) -> None:

@@ -127,7 +127,8 @@ def _put_last(vault: Vault, turn: Mapping[str, Any]) -> None:
     store = vault.short_term
     value = recent.context_value(turn, _tokens_of(vault, turn) if store.is_shared else {})
     key = recent.context_key(turn["conversation_id"])
-    store.update(key, lambda old: recent.later(old, value), vault.config.shortterm_ttl_s)
+    now = vault.now().timestamp()
+    store.update(key, lambda old: recent.later(old, value, now), vault.config.shortterm_ttl_s)
 
 
 def _append_to_history(vault: Vault, turn: Mapping[str, Any]) -> None:
