@@ -89,5 +89,7 @@ def test_that_more_goes_than_was_named_is_known(memory: str, said: str, is_more:
 
 def test_taking_apart_takes_its_time() -> None:
     (asked,) = to_forget("forget that I teach maths")
-    for text in ("I teach, " * 22, "我教書，" * 50, "I like tea and " * 13, "我每天" * 60, "配" * 200):
-        assert_at_most(2, partial(asked.cut, text[:200]))
+    repeated = ("I teach, " * 22, "我教書，" * 50, "I like tea and " * 13, "我每天" * 60, "配" * 200)
+    adverbs = ("我住台南，" + each * 90 for each in ("每天", "真的很常常偶爾", "跟和對用", "每隔一天早上"))
+    for text in (*repeated, *adverbs, "I row, " + "really also just still " * 8):
+        assert_at_most(2, partial(asked.cut, text[:199]))

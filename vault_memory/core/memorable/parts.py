@@ -41,7 +41,7 @@ _NO_MEMBER = lazily(
 )
 _COUNTED = lazily(r"(?:[一二两三四五六七八九十几]|\d)[个只条位名间家台辆部把头匹架支缸盆棵套]|有个")
 _DOES = (
-    r"^(?:{memorable.fact.habit}|{sayings.frame.often}|{sayings.frame.adverb}|{memorable.own.adverb}|[ ,])*"
+    r"^(?:{memorable.fact.habit}|{sayings.frame.often}|{sayings.frame.adverb}|{memorable.own.adverb}|[ ,])*+"
     r"(?:(?=[\u3400-\u9fff])(?P<verb>{sayings.frame.act}|{sayings.frame.does})(?:[过了着]|到)?(?=.[\u3400-\u9fffa-z])"
     r"|(?P<act>[a-z]+) (?:an?|the|my|our|some|one|two|three|four|five|several|many)(?![a-z]))"
 )
