@@ -79,6 +79,7 @@ def test_a_request_says_what_a_part_is_and_what_goes_with_a_thing_hangs_on_it(
         ("I work in research and development", "forget that I work in research", True),
         ("我住在花蓮，空氣很好", "忘記我住在花蓮", True),
         ("我喜歡喝咖啡配蛋糕", "忘記我喜歡咖啡", True),
+        ("We moved to Porto and got married", "forget that we moved to Porto", True),
         ("I love coffee", "forget that I like coffee", False),
         ("I play the oboe, and I live in Oslo", "forget that I play the oboe and live in Oslo", False),
     ],

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from vault_memory.core.memorable.kinds import LIFE, VEHICLES
-from vault_memory.core.memorable.parts import Cut, statements, without
+from vault_memory.core.memorable.parts import Cut, may_say_more, statements, without
 from vault_memory.core.memorable.saying import is_all_about, is_near, says_as_much
 from vault_memory.core.memorable.things import is_capital_otherwise, is_in_longer_name, is_named_in
 from vault_memory.core.memorable.wording import BE, DO, FAVOURITE, LIKE, LIVE, WORK, read_saying
@@ -71,8 +71,7 @@ class Forget:
 
     def _is_less_than(self, content: str, fit: int) -> bool:
         """Whether a text that says what is named says something else besides."""
-        said = read_saying(content)
-        is_more = fit == 1 or bool(said and said.more)
+        is_more = fit == 1 or may_say_more(content)
         return self.is_said and fit > 0 and is_more and not is_carried(content, self.what)
 
     @cached_property

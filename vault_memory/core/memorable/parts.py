@@ -99,6 +99,11 @@ def goes_on_with_list(before: str, text: str) -> bool:
     return len(said) == len(listed) and is_of_it and all(len(without_count(each.thing.words)) == 1 for each in said)
 
 
+def may_say_more(content: str) -> bool:
+    """Whether a text has words that may join one thing that is said to another."""
+    return _SEPARATOR.search(_without_end(content)) is not None
+
+
 def without(content: str, fits: Callable[[str], int], named: Sequence[str] = ()) -> Cut | None:
     """A text without the parts that fit best; None if no part does, or each of them does. What the request `named` as
     statements of its person tells what a part may be."""
