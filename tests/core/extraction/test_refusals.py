@@ -8,6 +8,7 @@ import pytest
 
 from vault_memory.core.extraction import asks_to_be_left_out, extract, why_nothing
 from vault_memory.core.extraction.lexicon import default_lexicon
+from vault_memory.core.memorable import memorable, to_forget
 
 _FOLDER = Path(__file__).parents[2] / "data/refusals"
 _REFUSED, _HEARD = ((_FOLDER / f"{name}.txt").read_text(encoding="utf-8").splitlines() for name in ("refused", "heard"))
@@ -52,3 +53,40 @@ def test_what_a_refusal_is_about_teaches_nothing(message: str) -> None:
 
 def test_a_task_beside_the_persons_words_is_learned_from() -> None:
     assert [each.key for each in extract("Don't save the file to disk. I prefer dark mode.")] == ["theme"]
+
+
+@pytest.mark.parametrize(
+    "order",
+    ["別記住這句", "這句不要記", "这句不要记住", "這句話別記", "這句請不要記", "這一句不用記喔", "這則不要存"],
+)
+@pytest.mark.parametrize(
+    "message",
+    [
+        "{}",
+        "{}：我住在台南",
+        "{}，我住在台南",
+        "我住在台南，{}",
+        "我住在台南。{}",
+        "我住在台南（{}）",
+        "我住在台南，但{}",
+    ],
+)
+def test_an_order_about_this_one_sentence_counts_wherever_it_stands(order: str, message: str) -> None:
+    said = message.format(order)
+    assert asks_to_be_left_out(said, default_lexicon())
+    assert (extract(said), memorable(said), to_forget(said)) == ([], [], [])
+
+
+@pytest.mark.parametrize("order", ["don't remember this", "Don't remember this one", "please don't save this sentence"])
+@pytest.mark.parametrize("message", ["{}", "{}: I live in Leeds", "I live in Leeds, {}", "{}. I live in Leeds"])
+def test_so_does_one_in_english(order: str, message: str) -> None:
+    said = message.format(order)
+    assert asks_to_be_left_out(said, default_lexicon())
+    assert (extract(said), memorable(said), to_forget(said)) == ([], [], [])
+
+
+@pytest.mark.parametrize(
+    "said", ["這句不要翻成英文", "但這句不要記錯", "這句不要改，我住在台南", "Don't translate this one"]
+)
+def test_a_task_about_a_sentence_is_none(said: str) -> None:
+    assert not asks_to_be_left_out(said, default_lexicon())

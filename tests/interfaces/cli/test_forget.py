@@ -118,6 +118,7 @@ def test_everything_is_forgotten_only_after_it_was_shown(cli: Cli) -> None:
     assert "芒果" in everything_of(cli)
     shown = cli("forget", "--user", "alice", "everything you know about me")
     assert shown.startswith("everything would be forgotten") and "芒果" in shown
+    assert "each goes with all that it says; git brings back" in shown
     assert "芒果" in everything_of(cli)
     forget(cli, "everything you know about me")
     left = everything_of(cli)

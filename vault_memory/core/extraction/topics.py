@@ -251,7 +251,8 @@ _CLOSES = r"(?:[\s,!:~-]*{subjects.refused.after_said})*[\s,!:~-]*$"
 _SAID = r"(?:{subjects.refused.own}|{subjects.refused.said})"
 _REFUSALS = (
     # «don't save that I …», 別記這個, 別記, 別把我…記下來, «don't let it into your notes»
-    r"(?:^\s*(?:{subjects.refused.said})?|{subjects.refused.leads})[\s,!:~-]*(?:我们?)?{subjects.refused.orders}(?:"
+    r"(?:^\s*|{subjects.refused.leads})[\s,!:~-]*(?:{subjects.refused.said}[\s,!:~-]*)?(?:我们?)?{subjects.refused.orders}"
+    r"(?:"
     r"\s?{subjects.refused.keeps}\s?{subjects.refused.own}"
     r"|(?:\s?再?{subjects.refused.keeps}\s?{subjects.refused.said}"
     r"|(?:(?<=[\u3400-\u9fff])|(?<= to)|(?<=shouldn't)|(?<=please don't))\s?再?{subjects.refused.keeps})" + _CLOSES + ""

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 from vault_memory.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from vault_memory.core.memorable.forgetting import Forget, to_forget, without_requests
+    from vault_memory.core.memorable.forgetting import Forget
     from vault_memory.core.memorable.kinds import Kind
+    from vault_memory.core.memorable.requests import to_forget, without_requests
     from vault_memory.core.memorable.saying import compared, home_in, is_liking, topics_of
     from vault_memory.core.memorable.turns import MAX_CONTENT_CHARS, Memorable, memorable
 
@@ -39,8 +40,8 @@ __getattr__ = lazy_exports(
         "home_in": "saying",
         "memorable": "turns",
         "is_liking": "saying",
-        "to_forget": "forgetting",
+        "to_forget": "requests",
         "topics_of": "saying",
-        "without_requests": "forgetting",
+        "without_requests": "requests",
     },
 )

@@ -1,67 +1,21 @@
-"""What a person asks to be forgotten of what was said: «forget that I like coffee», 把我喜歡咖啡的事忘了.
-
-A request names what is meant as something told, known or remembered («what I told you about my dog», 關於芒果的記憶),
-or says it of the person again («that I like tea»), or is all that the message says («forget about my guitar lessons»).
-To drop a subject and go on with another is none. The words are data (`lexicon/memorable.toml`, `[forget]`).
-"""
+"""Of which memories it is meant that something is to be forgotten (`Forget`): those that say it, in other words too, or
+name it; those that answer it («where I live»), and those of a kind («my job», 我的寵物)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
-from vault_memory.core.extraction import Clause, HeardTurn, Lexicon, load_lexicon, read_turn, takes_back_the_last
-from vault_memory.core.memorable.kinds import opening
-from vault_memory.core.memorable.parts import Cut, goes_on_with_list, statements, without
+from vault_memory.core.memorable.kinds import LIFE, VEHICLES
+from vault_memory.core.memorable.parts import Cut, may_say_more, statements, without
 from vault_memory.core.memorable.saying import is_all_about, is_near, says_as_much
 from vault_memory.core.memorable.things import is_capital_otherwise, is_in_longer_name, is_named_in
-from vault_memory.core.memorable.wording import DO, FAVOURITE, LIKE, LIVE, WORK, read_saying
+from vault_memory.core.memorable.wording import BE, DO, FAVOURITE, LIKE, LIVE, WORK, read_saying
 from vault_memory.core.memories import categories
-from vault_memory.core.text import fold, is_carried, lazily, same, tokens
+from vault_memory.core.text import fold, is_carried, lazily, same
 
-_ASKS = r"(?:(?:{memorable.forget.asks}|{subjects.matter.polite})[ ,]*)*"
-_BEGINS = (
-    rf"^{_ASKS}(?:(?P<unsaid>{{memorable.forget.unsaid}})|(?P<verb>{{memorable.forget.verbs}})"
-    r"|{memorable.forget.deletes})"
-)
-_ENDS = (
-    rf"^{_ASKS}(?P<whole>把|将)?(?P<object>(?!别|不要|不准|千万|没).*?)(?<![别不没勿]){_ASKS}"
-    r"(?:(?P<unsaid>{memorable.forget.unsaid_at_end})|(?P<verb>{memorable.forget.at_end})|{memorable.forget.deletes})"
-    r"(?:[ ,]|{memorable.forget.rest})*$"
-)
-_POLITE_QUESTION = r"^(?:{subjects.matter.polite}|[ ,])*{memorable.forget.asks}"
-_BEFORE = (
-    r"^(?:[\s,:~]|(?P<named>{memorable.forget.named})|(?P<thing>{memorable.forget.thing})"
-    r"|(?P<detail>{memorable.forget.detail})|(?P<spoken>{memorable.forget.about})|(?P<that>{memorable.forget.that}))"
-)
-_BEHIND = (
-    r"(?:(?P<named>{memorable.forget.named_behind})|(?P<spoken>{memorable.forget.spoken_behind})"
-    r"|(?P<record>{memorable.forget.record}))$"
-)
-_REST = r"(?:[\s,:~.!?]|{memorable.forget.rest}|{subjects.matter.polite})*$"
-_POINTS = r"^(?:[\s,:~.!?的]|{memorable.forget.pointing})*$"
-_SAYS_NO_MORE = r"^(?:[\s,:~.!?]|{memorable.forget.rest}|{subjects.matter.polite}|{memorable.own.leads})*$"
-_ME = lazily(r"^me (?=[a-z]+ing )")
-_STATES = lazily(
-    r"^(?:(?:i|we)(?:'m|'ve|'d|'re)?(?![a-z])|(?:我|咱|俺)们?(?!们?的)"
-    r"|(?:my|our)(?= .*(?:is|are|has|have)\b)|我的(?=.*[叫是在有]))"
-)
-_CALLED = lazily(r"^(?:please )?call me (?=.)|^请?(?:都)?叫我(?=.)")
-_OWN = lazily(r"^(?:(?:my|our|all (?:of )?my)(?![a-z]) ?|(?:我|咱)们?的)")
-_ELSEWHERE = lazily(r" (?:from|in|on|out of|inside|within|of) (?:the|this|that|these|those|an?|its|their)(?![a-z])|的.")
-"""Says of what a part is meant, that is no memory: 關於茶的段落, «everything about tea from the README»."""
-_PERSON = ("me", "myself", "us", "我", "我自己", "我们", "我这个人")
-_ARTICLE = lazily(r"^(?:(?:the|all|any)(?![a-z]) ?)+")
-_LATIN = lazily("[a-z0-9]")
-_PLACE_ASKED = lazily("哪里?|哪儿|何处|什么地方")
 _WORDS = lazily("[A-Za-z]+")
-_HAN = lazily("[\u3400-\u9fff]")
-MIN_HAN_CHARS, MIN_LATIN_CHARS = 2, 3
-"""Less says nothing of what is meant."""
-MAX_AROUND = 12
-"""Phrases and blanks that stand around what is to be forgotten."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +23,8 @@ class Forget:
     """A request to forget: `what` it names, folded, and in the person's `words`; whether that is a statement about the
     person (`is_said`: «I like tea») or only a subject (coffee); `is_sure`: a memory is meant, and not only a subject
     dropped; `is_had`: only what its person has or does with it (我的狗), since its name is in other words (熱狗).
-    `is_everything`: all that is known of the person, which no sentence deletes."""
+    `is_own`: it is the person's («my job»). `is_everything`: all that is known of the person, which no sentence
+    deletes."""
 
     what: str
     words: str = ""
@@ -77,6 +32,7 @@ class Forget:
     is_sure: bool = True
     is_everything: bool = False
     is_had: bool = False
+    is_own: bool = False
 
     def fits(self, content: str) -> int:
         """How well a memory with this content is what is to be forgotten: 2 if it says just that, or a part of what is
@@ -88,8 +44,18 @@ class Forget:
         """What of a memory with this content goes, and what is left of it: the parts that fit, where others do not.
         Its `fit` is 0 where nothing of it is to be forgotten."""
         whole = 0 if self.is_everything else self.fits(content)
-        part = None if self.is_everything or same(content, self.what) else without(content, self.fits)
-        return part if part and part.fit >= whole else Cut(content, "", whole)
+        if self.is_everything or same(content, self.what):
+            return Cut(content, "", whole)
+        named = [self.what, *self._parts] if self.is_said else []
+        part = without(content, self.fits, named)
+        return part if part and part.fit >= whole else Cut(content, "", whole, self._is_less_than(content, whole))
+
+    @property
+    def found_by(self) -> list[str]:
+        """Texts with which the memories that may be meant share a word, or what they are about."""
+        wanted = self._wanted
+        about = [self.what if self.is_said else f"I like {self.what}"]
+        return [self.what, *about, *(wanted.found_by if wanted else ())]
 
     def is_in_doubt(self, content: str) -> bool:
         """Whether a capital may make something else of what a memory with this content likes: Turkey, not turkey."""
@@ -103,23 +69,35 @@ class Forget:
         said = [content, *statements(content)]
         return any(self.means(each) or (self.is_said and is_near(each, self.what)) for each in said)
 
+    def _is_less_than(self, content: str, fit: int) -> bool:
+        """Whether a text that says what is named says something else besides."""
+        is_more = fit == 1 or may_say_more(content)
+        return self.is_said and fit > 0 and is_more and not is_carried(content, self.what)
+
     @cached_property
     def _parts(self) -> list[str]:
         """The statements that are named, where there are several."""
         found = statements(self.what) if self.is_said else []
         return found if len(found) > 1 else []
 
-    def _fits(self, content: str) -> int:
+    @cached_property
+    def _wanted(self) -> _Wanted | None:
         if self.is_said:
-            if relation := _where(self.what):
-                said = read_saying(content)
-                return int(said is not None and said.is_so and said.relation == relation)
+            return asked_for(self.what)
+        return _of_kind(self.what) if self.is_own else None
+
+    def _fits(self, content: str) -> int:
+        if self._wanted and (self.is_said or self._wanted.fits(content)):
+            return int(self._wanted.fits(content))
+        if self.is_said:
             if same(content, self.what):
                 return 2
             if is_in_longer_name(self.what, content):
                 return 0
             asked = read_saying(self.what)
-            is_read = (asked is not None and asked.relation == LIVE) or (_states(self.what) and _states(content))
+            is_read = (asked is not None and asked.relation == LIVE) or (
+                is_statement(self.what) and is_statement(content)
+            )
             return says_as_much(content, self.what) or int(not is_read and is_carried(self.what, content))
         if self.is_had:
             return int(_has(content, self.what))
@@ -132,195 +110,110 @@ class Forget:
         return self.fits(content) > 0
 
 
-class _Request(NamedTuple):
-    """What a clause asks to be forgotten, as it is written; `is_of_memory`: its verb alone says that it is about what
-    is remembered; `is_unsaid`: that it was told."""
-
-    object: str
-    is_of_memory: bool
-    is_unsaid: bool = False
-
-
-def asks_to_forget(clause: Clause, lexicon: Lexicon) -> bool:
-    """Whether a clause asks that something said before be forgotten."""
-    request = _request(clause, lexicon)
-    if request is None or _only_points(request, lexicon):
-        return request is not None and (request.is_of_memory or bool(request.object))
-    return _read(request, lexicon, is_all=True) is not None
-
-
-def to_forget(user_msg: str, lexicon: Lexicon | None = None) -> list[Forget]:
-    """What a message asks to be forgotten. Nothing of one that orders the system about, or that takes back what was
-    said just before, whatever that is."""
-    lexicon = lexicon or load_lexicon()
-    turn = _turn_that_asks(user_msg, lexicon)
-    return [each.forget for each in _asked(turn)] if turn else []
+NAME = "name"
+"""What one is called, beside the relations of `wording`."""
+_IS_CALLED = lazily(
+    r"^(?:my name|i(?:'m| am) called|(?:please )?call me)(?![a-z])|^(?:请?叫我|我叫|我的名字[是叫]|我名叫)"
+)
+_NAMES = lazily(r"^(?:(?:full |first |last )?name|名字|姓名)$")
+_FRONTED = lazily(
+    r"^(?:where|what|which|who)(?: (?:kinds?|sorts?|types?) of)?(?: (?P<kind>[a-z ]{2,30}?))?"
+    r" (?:i|we)(?P<am>'m| am)?(?: (?P<act>[a-z ]+))?$"
+)
+"""«Where I live», «what instrument I play»."""
+_OF_OWN = lazily("^(?:what|which|who) (?:my|our) (?P<kind>[a-z ]{2,30}) (?:is|are)$")
+_IN_PLACE = lazily("什么|哪(?:里|儿|一?[个种家间些])?|何处|谁|啥")
+"""Asks in its place: 我住哪, 我養什麼寵物."""
+_DOES = lazily("^do(?: for (?:a living|work))?$")
+_ANY_OF = (LIVE, WORK, "drive", "ride", "learn", "play", "speak")
+"""What a person has to do with few things: all of them may be meant. Of what one likes, has or uses a kind is named."""
+_BEING = frozenset((BE, LIVE, "have", "drive", "ride", "use"))
 
 
-def without_requests(user_msg: str, lexicon: Lexicon | None = None) -> str:
-    """A message with what its requests to forget say blanked, of the same length: what is to be forgotten is no news
-    of its person."""
-    lexicon = lexicon or load_lexicon()
-    turn = _turn_that_asks(user_msg, lexicon)
-    if turn is None:
-        return user_msg
-    for asked in _asked(turn):
-        start, end = turn.message.place(asked.start), turn.message.place(asked.end)
-        user_msg = user_msg[:start] + " " * (end - start) + user_msg[end:]
-    return user_msg
+class _Wanted(NamedTuple):
+    """What is meant by what it is about: what the person has to do with a thing (`relations`, none: anything) of these
+    `kinds` (none: any)."""
+
+    relations: frozenset[str]
+    kinds: frozenset[str] = frozenset()
+
+    @property
+    def found_by(self) -> list[str]:
+        """Texts by which an index finds what it fits."""
+        members = [member for kind in sorted(self.kinds) for member in categories.load().expand(kind).members]
+        places = {LIVE: "I live in Where", WORK: "I work at Where"}
+        return [*filter(None, [" ".join(members)]), *(places[each] for each in (LIVE, WORK) if each in self.relations)]
+
+    def fits(self, content: str) -> bool:
+        """Whether a text says it."""
+        if self.relations == {NAME}:
+            called = _IS_CALLED.match(fold(content))
+            return called is not None and not categories.load().categories_of(content[called.end() :])  # 我叫外賣
+        said = read_saying(content)
+        if said is None or (self.relations and said.relation not in self.relations):
+            return False
+        if said.relation == WORK or not self.kinds:
+            return said.is_so
+        words = said.thing.words[:1] if said.relation == DO else said.thing.words  # «I teach maths», «I met a doctor»
+        known = categories.load()
+        return any(self.kinds & known.categories_of(name).keys() for word in words for name in word)
 
 
-def _turn_that_asks(user_msg: str, lexicon: Lexicon) -> HeardTurn | None:
-    """The message cut into clauses; None if none of them can be a request to forget."""
-    if not lexicon.words("memorable.forget.near").search(fold(user_msg)):
-        return None
-    turn = read_turn(user_msg, "", {}, lexicon)
-    return None if turn is None or takes_back_the_last(user_msg, lexicon) else turn
-
-
-class _Asked(NamedTuple):
-    """A request of a message, and where in its speech that begins and ends, with the clauses that belong to it."""
-
-    forget: Forget
-    start: int
-    end: int
-
-
-def _asked(turn: HeardTurn) -> Iterator[_Asked]:
-    lexicon = turn.lexicon
-    clauses = [each for each in turn.clauses if not lexicon.shape(_SAYS_NO_MORE).match(each.text)]
-    asked = {at: request for at, each in enumerate(clauses) if (request := _request(each, lexicon))}
-    pointed = {at - 1 for at in asked if at and _only_points(asked[at], lexicon) and at - 1 not in asked}
-    is_all = len(asked) + len(pointed) == len(clauses)
-    for at, request in asked.items():
-        first = clauses[at]
-        if at - 1 in pointed:  # 我討厭香菜這件事，請忘掉
-            first, before = clauses[at - 1], clauses[at - 1].text
-            whole = (before[opening(before, lexicon) :], before)  # 我跟你說 may open it, or be what names it
-            objects = [request._replace(object=each + request.object, is_of_memory=request.is_unsaid) for each in whole]
-        else:
-            objects = [request]
-        if forget := next(filter(None, (_read(each, lexicon, is_all=is_all) for each in objects)), None):
-            start, end = clauses[max(at - 1, 0)].start, clauses[at].end
-            what = forget.what
-            if forget.is_said:
-                behind = [each for each in clauses[at + 1 :] if each.sentence == clauses[at].sentence]
-                what, end = _with_list(what, behind, turn, start, end)
-            yield _Asked(replace(forget, what=what, words=_as_written(what, turn, start)), first.start, end)
-
-
-def _with_list(what: str, behind: Sequence[Clause], turn: HeardTurn, start: int, end: int) -> tuple[str, int]:
-    """What is to be forgotten with the clauses behind it that go on with its list («tea, coffee and milk»), and the end
-    of the last one; `end` is that of its own clause."""
-    speech = turn.message.speech
-    at = speech.find(what, start)
-    for clause in behind if at >= 0 else ():
-        if not goes_on_with_list(what, clause.text):
-            break
-        what, end = speech[at : clause.end].strip(), clause.end
-    return what, end
-
-
-def _only_points(request: _Request, lexicon: Lexicon) -> bool:
-    """Whether a request names nothing itself: 請忘掉, 這件事忘掉吧."""
-    spoken = lexicon.shape(_BEHIND).match(request.object)
-    return not request.object or (spoken is not None and spoken["spoken"] is not None)
-
-
-def _as_written(what: str, turn: HeardTurn, start: int) -> str:
-    """What is to be forgotten in the person's own characters, if it stands so in the message."""
-    at = turn.message.speech.find(what, start)
-    return turn.message.written[at : at + len(what)] if at >= 0 else what
-
-
-def _request(clause: Clause, lexicon: Lexicon) -> _Request | None:
-    text = clause.text[opening(clause.text, lexicon) :]
-    if lexicon.words("memorable.forget.passing").search(text):
-        return None
-    request = _unread(text, lexicon)
-    if request is None or (clause.is_hypothetical and not request.is_unsaid):
-        return None
-    if request.is_of_memory and _where(request.object):
-        return request
-    if clause.asks_to_know and _HAN.search(text) and not lexicon.shape(_POLITE_QUESTION).match(text):
-        return None  # in English no question begins with a verb
-    return request
-
-
-def _unread(text: str, lexicon: Lexicon) -> _Request | None:
-    if begun := lexicon.shape(_BEGINS).match(text):
-        is_unsaid = begun["unsaid"] is not None
-        rest = lexicon.shape(_REST).sub("", text[begun.end() :]).strip()
-        return _Request(rest, is_unsaid or begun["verb"] is not None, is_unsaid)
-    if ended := lexicon.shape(_ENDS).match(text):
-        is_unsaid = ended["unsaid"] is not None
-        is_of_memory = is_unsaid or (ended["verb"] is not None and ended["whole"] is not None)
-        return _Request(ended["object"].strip(), is_of_memory, is_unsaid)
-    return None
-
-
-def _read(request: _Request, lexicon: Lexicon, *, is_all: bool) -> Forget | None:
-    """What a request means; None if no memory can be meant. `is_all`: the message says nothing else."""
-    text, marks = request.object, {"named"} if request.is_unsaid else set[str]()
-    for _ in range(MAX_AROUND):
-        around = lexicon.shape(_BEHIND).search(text) or lexicon.shape(_BEFORE).match(text)
-        if around is None:
-            break
-        marks |= {name for name, found in around.groupdict().items() if found}
-        text = text[: around.start()] + text[around.end() :]
-    if request.is_of_memory and marks & {"thing", "detail", "record"} or marks >= {"spoken", "record"}:
-        marks.add("named")
-    text = _ME.sub("i ", text.strip())
-    if text in _PERSON and marks & {"named", "spoken", "thing"}:
-        return Forget(text, is_everything=True)
-    if (request.is_of_memory or marks - {"detail"}) and _CALLED.match(text):  # 叫我小美這件事
-        return Forget(text, is_said=True)
-    states = _STATES.match(text)
-    if states and marks - {"detail"} and _is_a_thing(text, text[states.end() :]):  # 關於我柴犬的事
-        return Forget(text[states.end() :].strip())
-    if states:
-        is_meant = request.is_of_memory or bool(marks - {"detail"})
-        return Forget(text, is_said=True) if is_meant and _says_enough(text, states.end()) else None
-    subject = _ARTICLE.sub("", _OWN.sub("", text)).strip()
-    is_own = _OWN.match(text) is not None
-    is_short = len(subject) < (MIN_LATIN_CHARS if _LATIN.search(subject) else MIN_HAN_CHARS)
-    if is_short and not (subject and is_own) and not ("named" in marks and categories.load().categories_of(subject)):
-        return None
-    if lexicon.shape(_POINTS).match(subject):
-        return None
-    if request.is_unsaid:
-        return Forget(subject)
-    if "named" in marks:
-        elided = f"i {subject}" if _LATIN.match(subject) else f"我{subject}"  # 我說過喜歡茶那件事
-        return Forget(elided, is_said=True) if _states(elided) else Forget(subject)
-    is_told = bool(marks & {"spoken", "thing"}) and not _ELSEWHERE.search(subject)
-    is_dropped = is_all and (request.is_of_memory or is_told)
-    return Forget(subject, is_sure=is_own, is_had=is_own and is_short) if is_dropped else None
-
-
-def _says_enough(text: str, at: int) -> bool:
-    """Whether a statement, behind its «I», says something: 我喝酒, but not «I asked»."""
-    if _OWN.match(text):
-        return True  # «my name is …»
+def asked_for(text: str) -> _Wanted | None:
+    """What a folded text asks for of its person: «where I live», 我住哪裡, «what my job is»; None for any other."""
+    if own := _OF_OWN.match(text):
+        return _of_kind(own["kind"])
+    if fronted := _FRONTED.match(text):
+        return _asked_in_front(fronted["kind"] or "", fronted["act"] or "", is_being=fronted["am"] is not None)
     said = read_saying(text)
-    is_named = said is not None and (said.relation != DO or bool(said.thing.kinds))
-    return (
-        is_named or len(_HAN.findall(text[at:])) >= MIN_HAN_CHARS or len(tokens.query_terms(text[at:]).search_terms) > 1
-    )
+    name = min(said.thing.words[-1]) if said else ""
+    if said is None or not _IN_PLACE.search(name):
+        return None
+    rest = _IN_PLACE.sub("", name).removesuffix("的")
+    if said.relation == DO and rest in ("叫", "叫名字"):
+        return _Wanted(frozenset([NAME]))
+    if said.relation == BE and rest in ("", "做"):
+        return _of_kind("工作")
+    return _asked_of(said.relation, rest)
 
 
-def _is_a_thing(text: str, named: str) -> bool:
-    """Whether a statement says nothing of a thing, and only names it."""
-    said = read_saying(text)
-    return said is not None and said.relation == DO and any(named.strip() in word for word in said.thing.words)
+def _asked_in_front(kind: str, act: str, *, is_being: bool) -> _Wanted | None:
+    """What an English question asks for: of which kind, and what is done with it."""
+    if is_being:
+        return _Wanted(frozenset([NAME])) if act == "called" else None
+    if _DOES.match(act):
+        return _of_kind(kind or "job")
+    placed = (read_saying(f"I {act}{link} Where") for link in ("", " in", " at"))
+    relation = next((said.relation for said in placed if said and said.relation != DO), DO)
+    return _asked_of(relation, kind)
 
 
-def _where(text: str) -> str:
-    """What a text asks the place of: `live` of 我住哪裡, `work` of 我在哪裡上班; "" of any other."""
-    said = read_saying(text)
-    if said is None or said.relation not in (LIVE, WORK):
-        return ""
-    return said.relation if any(_PLACE_ASKED.fullmatch(name) for word in said.thing.words for name in word) else ""
+def _asked_of(relation: str, kind: str) -> _Wanted | None:
+    """What is asked for by what the person has to do with a thing, and of which kind that is ("": any)."""
+    if not kind:
+        return _Wanted(frozenset([relation])) if relation in _ANY_OF else None
+    wanted = _of_kind(kind)
+    if wanted is None or relation == DO:
+        return None
+    is_all = LIFE.get(relation, wanted.kinds | {""}) <= wanted.kinds  # what one rides is a vehicle, known or not
+    return wanted if relation == BE else _Wanted(frozenset([relation]), frozenset() if is_all else wanted.kinds)
+
+
+def _of_kind(name: str) -> _Wanted | None:
+    """What a person may mean by a kind of things of their own: by their job what they are and where they work, by their
+    pets what they have; None for a word that is the name of no kind."""
+    if _NAMES.match(name):
+        return _Wanted(frozenset([NAME]))
+    kinds = categories.load().kinds_named(name)
+    if not kinds:
+        return None
+    kinds |= VEHICLES if kinds & VEHICLES else frozenset()
+    life = {relation for relation, held in LIFE.items() if held & kinds} | ({"have"} if "family" in kinds else set())
+    if "job" in kinds:
+        life |= {WORK}
+    if not life & _BEING:
+        return _Wanted(frozenset(), kinds)
+    return _Wanted(frozenset(life | (set() if LIVE in life else {DO})), kinds)
 
 
 def _has(content: str, thing: str) -> bool:
@@ -330,7 +223,7 @@ def _has(content: str, thing: str) -> bool:
     return said is not None and is_about and any(thing in word for word in said.thing.words)
 
 
-def _states(text: str) -> bool:
+def is_statement(text: str) -> bool:
     """Whether a text says what its person has to do with a thing, in words that are known."""
     said = read_saying(text)
     return said is not None and said.relation != DO

@@ -10,11 +10,10 @@ from typing import Literal
 
 from vault_memory.core.extraction import Clause, Lexicon, speaker
 from vault_memory.core.memorable.ending import begins_with_leaving, kinds_left
-from vault_memory.core.memorable.order import usual_order
+from vault_memory.core.memorable.order import is_whole, usual_order
 from vault_memory.core.memorable.saying import change_in, is_corrected
 from vault_memory.core.memorable.slots import COMMUTE
 from vault_memory.core.memorable.things import Thing
-from vault_memory.core.memorable.whole import is_whole
 from vault_memory.core.memorable.wording import DO, SLOT, read_saying
 from vault_memory.core.memories import categories
 from vault_memory.core.text import lazily
@@ -38,10 +37,10 @@ _ACTIVITY_TEXT = """
     language programming_language instrument sport martial_art dance hobby art exercise school_subject game
 """
 _ACTIVITIES = frozenset(_ACTIVITY_TEXT.split())
-_VEHICLES = frozenset(("vehicle", "vehicle_brand"))
-_LIFE = {
-    "drive": _VEHICLES,
-    "ride": _VEHICLES,
+VEHICLES = frozenset(("vehicle", "vehicle_brand"))
+LIFE = {
+    "drive": VEHICLES,
+    "ride": VEHICLES,
     "have": frozenset(("pet", "instrument", "vehicle_brand")),
     "learn": _ACTIVITIES,
     "play": _ACTIVITIES,
@@ -229,7 +228,7 @@ def _of_life(body: str, lexicon: Lexicon) -> Kind | None:
         held = _kinds_of(said.thing) if said.is_new else frozenset[str]()
         return "fact" if held & _ACTIVITIES else "preference" if held & _DIET and not said.is_so else None
     is_alone = said.relation != "have" or len(said.thing.words) == 1
-    return "fact" if is_alone and said.thing.kinds & _LIFE.get(said.relation, frozenset()) else None
+    return "fact" if is_alone and said.thing.kinds & LIFE.get(said.relation, frozenset()) else None
 
 
 def _runs_on(text: str) -> bool:

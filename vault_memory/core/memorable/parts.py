@@ -1,34 +1,56 @@
-"""A memory in its parts, each of which may go alone: «I play the oboe and I keep three goldfish», 我喜歡壽司，討厭橄欖,
-«I like tea, coffee and cocoa». What says nothing by itself, as a reason does, belongs to the part before it."""
+"""A memory in its parts, each of which may go alone: «I live in Leeds and teach maths», 我喜歡壽司，討厭橄欖,
+«I like tea, coffee and cocoa». A clause without a subject is about the person of the one before, if it would be a
+memory with that person before it (`kinds`), or if the request says it so. What says nothing by itself, as a reason
+does, belongs to the part before it."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from vault_memory.core.extraction import load_lexicon, speaker
+from vault_memory.core.extraction import load_lexicon, read_turn, speaker
 from vault_memory.core.memorable.ending import without_count
+from vault_memory.core.memorable.kinds import kind_of
+from vault_memory.core.memorable.order import is_whole
+from vault_memory.core.memorable.saying import says_as_much
 from vault_memory.core.memorable.wording import DO, LIKE, MAX_CHARS, Saying, read_saying, says_something
+from vault_memory.core.memories import categories
 from vault_memory.core.text import fold, lazily
 
-_SEPARATOR = re.compile(
+_BETWEEN_CLAUSES = (
     r"\s*(?:[,;，；、。!?！？]|[.](?=\s))\s*(?:(?:and|but|or)\s+)?(?:(?:also|too)\s+)?(?:而且|但是?|以及)?(?:[还還]有|也|[还還](?!是))?"
-    r"|\s+(?:and|but|or|as well as|&)\s+(?:also\s+)?|\s*(?:以及|[还還]有|而且|但是|[和跟與与])\s*"
+    r"|\s+(?:and|but|or|as well as|&)\s+(?:also\s+)?|\s*(?:以及|[还還]有|而且|但是)\s*"
 )
-_JOINS_THINGS = re.compile("[和跟與与]")
+_BETWEEN_THINGS = r"\s*[和跟與与]\s*|\s+with\s+|\s*(?:搭配|[配搭])\s*"
+_SEPARATOR = re.compile(f"{_BETWEEN_CLAUSES}|(?P<things>{_BETWEEN_THINGS})")
+_CLAUSE_ENDS = re.compile(f"{_BETWEEN_CLAUSES}|$")
+_ACCOMPANIES = re.compile("with|[配搭]")
+"""What goes with a thing may go alone, and does not stay alone: 蛋糕 of 喝咖啡配蛋糕, milk of «coffee with milk»."""
 _ADDS = re.compile("and|also|too|而且|以及|[还還]|也")
 """Says that a clause is about the one who speaks, as the one before: 我有一個弟弟，會彈琴 is not."""
-_ASPECT = re.compile("[了过]")
+_ASPECT = re.compile("[了过得]")
 _ENDS = re.compile(r"[\s.。!！]*$")
-_PERSON = re.compile(r"^(?:(?:i|we)(?![a-z])|[我咱俺][們们]?)", re.IGNORECASE)
+_PERSON = re.compile(r"^(?:(?:i|we)(?![a-z])|[我咱俺][們们]?(?![的家]))", re.IGNORECASE)
 _GERUND = lazily("^[a-z]+ing(?![a-z])")
 _OWN = lazily(r"^(?:(?:i|we)(?![a-z])|my |our |(?:我|咱|俺))")
 _NO_MEMBER = lazily(
     r"^(?:it|he|she|they|you|this|that|these|those|there|which|who|because|since|as|so|when|if|not|to|for|with|in|on|at"
-    r"|especially|particularly|mainly|mostly|including)(?![a-z])|^(?:尤其|特别|主要|还是|包括)|^[他她它你您這这那因所如當当只不]"
+    r"|especially|particularly|mainly|mostly|including)(?![a-z])|^(?:尤其|特别|主要|还是|包括)|^[他她它你您这這那因所如當当只]"
+    r"|^不(?=[是只但过如管然论同])"
 )
+_COUNTED = lazily(r"(?:[一二两三四五六七八九十几]|\d)[个只条位名间家台辆部把头匹架支缸盆棵套]|有个")
+_DOES = (
+    r"^(?:{memorable.fact.habit}|{sayings.frame.often}|{sayings.frame.adverb}|{memorable.own.adverb}|[ ,])*+"
+    r"(?:(?=[\u3400-\u9fff])(?P<verb>{sayings.frame.act}|{sayings.frame.does})(?:[过了着]|到)?(?=.[\u3400-\u9fffa-z])"
+    r"|(?P<act>[a-z]+) (?:an?|the|my|our|some|one|two|three|four|five|several|many)(?![a-z]))"
+)
+"""What is done, before what it is done to: 每天搭火車, «opened a café»."""
+_IS_SO = lazily("(?:[很太超真蛮挺好更]|非常|有点|不错|不好)[\u3400-\u9fff]{0,3}$")
+"""How something is: 拍照很清楚."""
 _BOUNDARY = re.compile(r"(?<=\s)(?=\S)|(?<=[\u3400-\u9fff])")
+_NO_SUBJECT = frozenset(("sport", "exercise", "dance", "hobby", "art", "martial_art", "weekday", "month", "season"))
+"""Categories of what one does, and when: a clause that begins with such a thing does not speak of it."""
 _OF_ANYTHING = (LIKE, DO)
 """Of these, things of any kind may stand in one list."""
 _OF_LIST = ("subject", "relation", "is_so", "act")
@@ -37,21 +59,24 @@ _OF_LIST = ("subject", "relation", "is_so", "act")
 @dataclass(frozen=True)
 class Cut:
     """What of a text goes (`gone`), each part a statement of its own, and what is left of it: "" if it all goes. `fit`
-    is how well that is what was meant, as `Forget.fits` has it."""
+    is how well that is what was meant, as `Forget.fits` has it; `is_more`: all goes, and it says more than was
+    meant."""
 
     gone: str
     left: str
     fit: int
+    is_more: bool = False
 
 
 @dataclass(frozen=True)
 class _Part:
     """A part: its words, what stands between it and the one before, and with which words of that (`lead`: «I like ») it
-    is a statement of its own."""
+    is a statement of its own. `hangs`: it goes along with the one before."""
 
     text: str
     separator: str = ""
     lead: str = ""
+    hangs: bool = False
 
     @property
     def statement(self) -> str:
@@ -74,18 +99,28 @@ def goes_on_with_list(before: str, text: str) -> bool:
     return len(said) == len(listed) and is_of_it and all(len(without_count(each.thing.words)) == 1 for each in said)
 
 
-def without(content: str, fits: Callable[[str], int]) -> Cut | None:
-    """A text without the parts that fit best; None if no part does, or each of them does."""
+def may_say_more(content: str) -> bool:
+    """Whether a text has words that may join one thing that is said to another."""
+    return _SEPARATOR.search(_without_end(content)) is not None
+
+
+def without(content: str, fits: Callable[[str], int], named: Sequence[str] = ()) -> Cut | None:
+    """A text without the parts that fit best; None if no part does, or each of them does. What the request `named` as
+    statements of its person tells what a part may be."""
     body = _without_end(content)
-    parts = _parts(body)
+    parts = _parts(body, named)
     found = [fits(part.statement) for part in parts]
     best = max(found)
     going = [0 < best == fit for fit in found]
+    for at, part in enumerate(parts):
+        going[at] = going[at] or (part.hangs and going[at - 1])
+    if all(going) and any(fit != best for fit in found):  # they only hang
+        return Cut(content, "", best, is_more=True)
     if all(going) or not any(going):
         return None
     gone = [part.statement for part, goes in zip(parts, going, strict=True) if goes]
     left = [part for part, goes in zip(parts, going, strict=True) if not goes]
-    if len(left) > 1 and going[-1]:  # «tea and coffee» of «tea, coffee and cocoa»
+    if len(left) > 1 and going[-1] and not parts[-1].hangs:  # «tea and coffee» of «tea, coffee and cocoa»
         left[-1] = replace(left[-1], separator=parts[-1].separator)
     return Cut("; ".join(gone), "".join(_written(left)) + content[len(body) :], best)
 
@@ -103,53 +138,121 @@ def _written(parts: list[_Part]) -> Iterator[str]:
         before = part.statement
 
 
-def _parts(content: str) -> list[_Part]:
+def _parts(content: str, named: Sequence[str] = ()) -> list[_Part]:
     if len(content) > MAX_CHARS:  # it is read as one
         return [_Part(content)]
     parts: list[_Part] = []
-    at, separator = 0, ""
+    at, between = 0, None
     for found in [*_SEPARATOR.finditer(content), None]:
         text = content[at : found.start()] if found else content[at:]
-        lead = _lead(text, separator, parts[-1].statement) if parts else ""
+        separator = between[0] if between else ""
+        part = _Part(text) if between is None else _part(content, between, text, parts[-1].statement, named)
         is_first_read = len(parts) != 1 or read_saying(parts[0].text) is not None
-        if parts and (lead is None or not is_first_read):
-            parts[-1] = replace(parts[-1], text=f"{parts[-1].text}{separator}{text}")
+        if part and is_first_read:
+            parts.append(part)
         else:
-            parts.append(_Part(text, separator, lead or ""))
-        if found:
-            at, separator = found.end(), found[0]
+            parts[-1] = replace(parts[-1], text=f"{parts[-1].text}{separator}{text}")
+        at, between = (found.end(), found) if found else (at, None)
     return parts
 
 
-def _lead(text: str, separator: str, before: str) -> str | None:
+def _part(content: str, between: re.Match[str], text: str, before: str, named: Sequence[str]) -> _Part | None:
+    """A text behind a separator as a part; None if it belongs to the one before."""
+    if between["things"] and _ACCOMPANIES.search(between[0]):
+        lead = _lead_of_companion(text, before, named)
+        return None if lead is None else _Part(text, between[0], lead, hangs=True)
+    clause = ""
+    if not between["things"]:  # 我老婆跟我開了一間店
+        ended = _CLAUSE_ENDS.search(content, between.end())
+        clause = content[between.end() : ended.start()] if ended else ""
+    lead = _lead(text, clause, between[0], before, named)
+    return None if lead is None else _Part(text, between[0], lead)
+
+
+def _lead(text: str, clause: str, separator: str, before: str, named: Sequence[str]) -> str | None:
     """With which first words of the statement before a text is one: none («I keep fish»), its person («keep fish»), or
-    what is said of a thing (fish). None if it belongs to the one before."""
+    what is said of a thing (fish). None if it belongs to the one before. `clause` is the text to the clause's end, ""
+    where it can only be a thing."""
     folded = fold(text)
     if not folded or _NO_MEMBER.match(folded) or speaker(folded, load_lexicon()) == "others":
         return None
-    if not _JOINS_THINGS.search(separator):  # 我老婆跟我開了一間店
-        said, person = read_saying(text), _PERSON.match(before)
-        if _OWN.match(folded):
-            return "" if said else None
-        lead = "" if person is None else f"{person[0]} " if person[0].isascii() else person[0]
-        adds = _ADDS.search(separator)
-        if lead and not adds and _is_of_family(before):  # 我有一個妹妹，住在台南
-            return None
-        own = said or (read_saying(lead + text) if adds else None)  # 還會彈吉他
-        if lead and own and own.relation != DO and not _GERUND.match(folded) and _names_a_thing(own):
-            return lead
-    return next(_frames(text, before), None) if not says_something(folded) else None
+    if clause and _OWN.match(folded):
+        return "" if read_saying(text) else None
+    lead = _person_of(before, is_added=bool(_ADDS.search(separator))) if clause else ""
+    if lead and _is_done(lead, text):
+        return lead
+    if (frame := next(_frames(text, before), None)) and not says_something(folded):
+        return frame
+    return lead if lead and _may_be_said(lead, clause, before, named) else None
 
 
-def _frames(text: str, before: str) -> Iterator[str]:
-    """The beginnings of a statement with which another thing of a list is one, the shortest first. Both things are
-    known: «rock and roll» is one, and «tea and coffee» are two."""
+def _lead_of_companion(text: str, before: str, named: Sequence[str]) -> str | None:
+    """With which first words of a liking what goes with its thing is a statement: both are known, or it is named."""
+    said = read_saying(before)
+    lead = next(_frames(text, before, named, of=("subject", "relation", "is_so")), None)
+    return lead if said is not None and said.relation == LIKE and not says_something(fold(text)) else None
+
+
+def _person_of(before: str, *, is_added: bool) -> str:
+    """The person of a statement, with whom a clause behind it that names none is one; "" where it may be about
+    somebody or something else. `is_added`: a word says that it is about the same."""
+    person = _PERSON.match(before)
+    if person is None or speaker(fold(before), load_lexicon()) == "others":
+        return ""
+    if not is_added and (_is_of_family(before) or _COUNTED.search(fold(before))):
+        return ""  # 我有一個妹妹，住在台南
+    return f"{person[0]} " if person[0].isascii() else person[0]
+
+
+def _is_done(lead: str, text: str) -> bool:
+    """Whether a text says what its person has to do with a thing, in words that are known: «keep fish», 會彈吉他."""
+    said = read_saying(text) or read_saying(lead + text)
+    return bool(said and said.relation != DO and not _GERUND.match(fold(text)) and _names_a_thing(said))
+
+
+def _may_be_said(lead: str, clause: str, before: str, named: Sequence[str]) -> bool:
+    """Whether a clause with the person before it would be a memory, or is what the request has named. That something
+    is so every day does not tell that a person does it («tea and cocoa every morning»), with a verb behind it does."""
+    if any(says_as_much(lead + clause, each) == 2 for each in named):
+        return True
+    lexicon, folded = load_lexicon(), fold(clause)
+    if _IS_SO.search(folded) or not is_whole(lead + folded):
+        return False
+    does = lexicon.shape(_DOES).match(folded)
+    done = _kinds_at_start(folded[max(does.start("verb"), does.start("act")) :]) if does else frozenset[str]()
+    if does and (not done or done & _NO_SUBJECT):
+        return True
+    act = " ".join(lexicon.words("memorable.fact.habit").sub(" ", folded).split())
+    said, kinds = read_saying(before), _kinds_at_start(act)
+    is_of_list = said is not None and said.relation == LIKE  # «I like rock and dance music»
+    if kinds and (is_of_list or not (act.isascii() or kinds & _NO_SUBJECT)):
+        return False  # 鍵盤壞了
+    turn = read_turn(lead + act, "", {}, lexicon) if act else None
+    told = turn.clauses[0] if turn and turn.clauses else None
+    return told is not None and kind_of(told, False, lexicon) is not None
+
+
+def _kinds_at_start(folded: str) -> frozenset[str]:
+    """The categories of the thing with which a text begins, or that are named there; none for any other word."""
+    known = categories.load()
+    if not folded.isascii():
+        return next((kinds for start, _, _, kinds in known.named(folded) if start == 0), frozenset())
+    meant = known.meanings(folded.split(" ")[0])
+    return meant.held | meant.named
+
+
+def _frames(text: str, before: str, named: Sequence[str] = (), of: Sequence[str] = _OF_LIST) -> Iterator[str]:
+    """The beginnings of a statement with which another thing of a list is one, the shortest first; they are alike in
+    what `of` names. Both things are known, «rock and roll» is one, or the other is the one that is `named`."""
     said, alone = read_saying(before), read_saying(f"{'I like ' if text.isascii() else '我喜歡'}{text}")
-    if said is None or alone is None or not _is_one_known(alone) or not _is_one_known(said):
+    if said is None or alone is None:
+        return
+    is_named = any(says_as_much(f"{'I like ' if text.isascii() else '我喜歡'}{text}", each) == 2 for each in named)
+    if not is_named and not (_is_one_known(alone) and _is_one_known(said)):
         return
     for found in _BOUNDARY.finditer(before):
         listed = read_saying(before[: found.start()] + text)
-        if listed and listed.thing.is_same(alone.thing) and _is_of_list(listed, said):
+        if listed and listed.thing.is_same(alone.thing) and _is_of_list(listed, said, of):
             yield before[: found.start()]
 
 
@@ -158,9 +261,9 @@ def _is_one_known(said: Saying) -> bool:
     return bool(said.thing.kinds) and len(without_count(said.thing.words)) == 1
 
 
-def _is_of_list(listed: Saying, said: Saying) -> bool:
+def _is_of_list(listed: Saying, said: Saying, of: Sequence[str]) -> bool:
     """Whether two statements say the same of two things of one list: not «I play the oboe and swim»."""
-    is_alike = all(getattr(listed, name) == getattr(said, name) for name in _OF_LIST)
+    is_alike = all(getattr(listed, name) == getattr(said, name) for name in of)
     return is_alike and (said.relation in _OF_ANYTHING or bool(listed.thing.kinds & said.thing.kinds))
 
 

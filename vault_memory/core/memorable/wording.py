@@ -316,7 +316,7 @@ _FAVOURITE = re.compile(
     rf"|(?P<which>.+?) ?(?:is|are|就?是) ?{_MY} ?(?P<also>[^,]{{1,24}}))$"
 )
 _ABOUT = re.compile(r"^(?:对于?|关于) ?|(?:很|非常|超级?|特别|真的|完全|一直|都|蛮|最|毫)+$")
-_WORK = re.compile(r"^(?:在|于)(?P<thing>.{1,20}?)(?:工作|上班|任职|服务)$")
+_WORK = re.compile(r"^(?:在|于)(?P<thing>.{1,20}?)(?:工作|上班|任职|任教|教书|服务)$")
 _AT = re.compile(r"^(?:at|with) (?P<thing>[^,]{2,24})$")
 _LATELY = "(?:上个?(?:月|周|星期|礼拜)|去年|今年|年初|前阵子)"
 _MOVED = re.compile(

@@ -213,6 +213,14 @@ class Categories:
                 found.append((word.start, word.end, names, frozenset(sense.category for sense in meant)))
         return found
 
+    def kinds_named(self, text: str) -> frozenset[str]:
+        """The categories whose name a text is: job of «jobs», 寵物; none of a text that says more, or names a thing."""
+        said = fold(text).strip()
+        for word in self._vocabulary.read(said):
+            if (word.start, word.end) == (0, len(said)):
+                return frozenset(sense.category for sense in word.senses if sense.role == "name")
+        return frozenset()
+
     def spellings_of(self, text: str) -> tuple[str, ...]:
         """Everything that the one thing is called that a text names, in all languages; nothing for a text that says
         more, or a word that may be several things."""

@@ -1,5 +1,6 @@
 """Forgetting what a person names, by a text, a key, a turn or a day, in every place that a prompt or a search would
-reach: shown first, done with a code, and brought back from git where it was in git."""
+reach: shown first, done with a code, and brought back from git where it was in git. Also what a turn asks to be
+forgotten of the memories of conversations."""
 
 from __future__ import annotations
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
         prepare_forgetting,
     )
     from vault_memory.services.forgetting.receipt import Forgotten
+    from vault_memory.services.forgetting.said import forget_said, is_forgotten_by
 
 __all__ = [
     "Forgetting",
@@ -24,7 +26,9 @@ __all__ = [
     "Place",
     "finish_forgetting",
     "forget",
+    "forget_said",
     "is_forgetting",
+    "is_forgotten_by",
     "prepare_forgetting",
 ]
 
@@ -36,7 +40,9 @@ __getattr__ = lazy_exports(
         "Place": "find",
         "finish_forgetting": "forget",
         "forget": "forget",
+        "forget_said": "said",
         "is_forgetting": "forget",
+        "is_forgotten_by": "said",
         "prepare_forgetting": "forget",
     },
 )

@@ -27,8 +27,9 @@ from vault_memory.core.memorable import memorable, to_forget
 from vault_memory.core.notes import Reply, Turn, journal
 from vault_memory.core.profile import Change, Evidence, Signal, Suggestion
 from vault_memory.core.trailers import Trailers
+from vault_memory.services.forgetting import forget_said
 from vault_memory.services.memories import Kept as KeptMemory
-from vault_memory.services.memories import KeptOfTurn, forget_said, keep_said
+from vault_memory.services.memories import KeptOfTurn, keep_said
 from vault_memory.services.notes import bring_back, read_day
 from vault_memory.services.profiles import ProfileFiles, change_profile, profile_timezone
 from vault_memory.services.redactor import Redactor

@@ -66,14 +66,13 @@ from vault_memory.errors import (
     UsageError,
     VaultMemoryError,
 )
+from vault_memory.services.forgetting import forget_said, is_forgotten_by
 from vault_memory.services.longterm import note_for_long_term
 from vault_memory.services.memories import (
     NOTHING_KEPT,
     Kept,
     KeptOfTurn,
     forget_accesses,
-    forget_said,
-    is_forgotten_by,
     keep_said,
     note_in_session,
     too_many,

@@ -70,6 +70,8 @@ def forget(
         return
     echo("everything would be forgotten that is known about you:" if found.is_all else "would be forgotten:")
     _show_places(found)
+    if found.places:
+        echo("each goes with all that it says; git brings back what was in git, by the commands of the receipt")
     for line in found.stays:
         echo(f"stays: {line}")
     again = shlex.join(

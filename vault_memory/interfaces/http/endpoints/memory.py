@@ -145,6 +145,10 @@ class KeptOut(BaseModel):
     content: str = Field(examples=["我喜歡咖啡"])
     became: Literal["remembered", "reinforced", "forgotten"] = Field(examples=["remembered"])
     stays: str = Field("", examples=[""], description="What it says now, if only a part of it was forgotten.")
+    is_more: bool = Field(
+        False,
+        description="It said more than was to be forgotten, could not be taken apart, and all went; git has it.",
+    )
 
 
 class RecordedOut(BaseModel):

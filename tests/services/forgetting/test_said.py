@@ -1,0 +1,63 @@
+"""What a turn asks to be forgotten of memories of conversations: half a sentence, a fact, a kind (rows E8, R2)."""
+
+from __future__ import annotations
+
+import pytest
+
+from vault_memory.services.memories import list_memories
+from vault_memory.services.turns import record_turn
+from vault_memory.services.undoing import undo
+from vault_memory.services.vault import Vault
+
+
+def contents(vault: Vault) -> list[str]:
+    return sorted(file.memory.content for file in list_memories(vault, "alice"))
+
+
+@pytest.mark.parametrize(
+    ("said", "then", "gone", "left"),
+    [
+        ("我住在台南，在成大教書", "忘記我住在台南", "我住在台南", "我在成大教書"),
+        ("我住在台南，在成大教書", "忘記我在成大教書", "我在成大教書", "我住在台南"),
+        ("I live in Leeds and teach maths", "forget that I live in Leeds", "I live in Leeds", "I teach maths"),
+        ("I live in Leeds and teach maths", "Forget where I live", "I live in Leeds", "I teach maths"),
+        ("我喜歡喝咖啡配蛋糕", "忘記我喜歡蛋糕", "我喜歡蛋糕", "我喜歡喝咖啡"),
+    ],
+)
+def test_one_half_goes_and_the_other_is_a_statement(vault: Vault, said: str, then: str, gone: str, left: str) -> None:
+    record_turn(vault, "alice", said)
+    (told,) = record_turn(vault, "alice", then).memories
+    assert (told.became, told.content, told.stays, told.is_more) == ("forgotten", gone, left, False)
+    assert contents(vault) == [left]
+    assert undo(vault, "alice") and contents(vault) == [said]
+
+
+def test_what_cannot_be_parted_goes_whole_and_that_is_told(vault: Vault) -> None:
+    said = "I work in research and development"
+    record_turn(vault, "alice", said)
+    (told,) = record_turn(vault, "alice", "forget that I work in research").memories
+    assert (told.content, told.stays, told.is_more) == (said, "", True)
+    assert "all of it went" in told.summary() and "`vault-memory undo` brings it back from git" in told.summary()
+    assert contents(vault) == [] and undo(vault, "alice") and contents(vault) == [said]
+
+
+@pytest.mark.parametrize(
+    ("then", "gone"),
+    [
+        ("Forget where I live", ["I live in Leeds"]),
+        ("forget what you know about my job", ["I work at Ericsson"]),
+        ("Forget which instrument I play", ["I play the cello"]),
+        ("忘掉我的寵物", ["I have two cats"]),
+        ("忘掉大提琴的事", ["I play the cello"]),
+    ],
+)
+def test_what_shares_no_word_with_the_request_is_found_among_others(vault: Vault, then: str, gone: list[str]) -> None:
+    """The near ones stay."""
+    said = ["I live in Leeds", "I work at Ericsson", "I play the cello", "I have two cats"]
+    others = ["I like cats", "I love Leeds", "I like nurses", "I love hiking"]
+    for each in [*said, *others]:
+        record_turn(vault, "alice", each)
+    before = contents(vault)
+    forgotten = [each for each in record_turn(vault, "alice", then).memories if each.became == "forgotten"]
+    assert [each.content for each in forgotten] == gone
+    assert contents(vault) == [each for each in before if each not in gone]

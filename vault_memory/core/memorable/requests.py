@@ -1,0 +1,255 @@
+"""What a person asks to be forgotten of what was said: «forget that I like coffee», 把我喜歡咖啡的事忘了.
+
+A request names what is meant as something told, known or remembered («what I told you about my dog», 關於芒果的記憶),
+or says it of the person again («that I like tea»), or is all that the message says («forget about my guitar lessons»).
+To drop a subject and go on with another is none. The words are data (`lexicon/memorable.toml`, `[forget]`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from vault_memory.core.extraction import Clause, HeardTurn, Lexicon, load_lexicon, read_turn, takes_back_the_last
+from vault_memory.core.memorable.forgetting import Forget, asked_for, is_statement
+from vault_memory.core.memorable.kinds import opening
+from vault_memory.core.memorable.parts import goes_on_with_list
+from vault_memory.core.memorable.wording import DO, read_saying
+from vault_memory.core.memories import categories
+from vault_memory.core.text import fold, lazily, tokens
+
+_ASKS = r"(?:(?:{memorable.forget.asks}|{subjects.matter.polite})[ ,]*)*"
+_BEGINS = (
+    rf"^{_ASKS}(?:(?P<unsaid>{{memorable.forget.unsaid}})|(?P<verb>{{memorable.forget.verbs}})"
+    r"|{memorable.forget.deletes})"
+)
+_ENDS = (
+    rf"^{_ASKS}(?P<whole>把|将)?(?P<object>(?!别|不要|不准|千万|没).*?)(?<![别不没勿]){_ASKS}"
+    r"(?:(?P<unsaid>{memorable.forget.unsaid_at_end})|(?P<verb>{memorable.forget.at_end})|{memorable.forget.deletes})"
+    r"(?:[ ,]|{memorable.forget.rest})*$"
+)
+_POLITE_QUESTION = r"^(?:{subjects.matter.polite}|[ ,])*{memorable.forget.asks}"
+_BEFORE = (
+    r"^(?:[\s,:~]|(?P<named>{memorable.forget.named})|(?P<thing>{memorable.forget.thing})"
+    r"|(?P<detail>{memorable.forget.detail})|(?P<spoken>{memorable.forget.about})|(?P<that>{memorable.forget.that}))"
+)
+_BEHIND = (
+    r"(?:(?P<named>{memorable.forget.named_behind})|(?P<matter>{memorable.forget.spoken_behind})"
+    r"|(?P<record>{memorable.forget.record}))$"
+)
+_REST = r"(?:[\s,:~.!?]|{memorable.forget.rest}|{subjects.matter.polite})*$"
+_POINTS = r"^(?:[\s,:~.!?的]|{memorable.forget.pointing})*$"
+_SAYS_NO_MORE = r"^(?:[\s,:~.!?]|{memorable.forget.rest}|{subjects.matter.polite}|{memorable.own.leads})*$"
+_ME = lazily(r"^me (?=[a-z]+ing )")
+_STATES = lazily(
+    r"^(?:(?:i|we)(?:'m|'ve|'d|'re)?(?![a-z])|(?:我|咱|俺)们?(?!们?的)"
+    r"|(?:my|our)(?= .*(?:is|are|has|have)\b)|我的(?=.*[叫是在有]))"
+)
+_CALLED = lazily(r"^(?:please )?call me (?=.)|^请?(?:都)?叫我(?=.)")
+_OWN = lazily(r"^(?:(?:my|our|all (?:of )?my)(?![a-z]) ?|(?:我|咱)们?的)")
+_ELSEWHERE = lazily(r" (?:from|in|on|out of|inside|within|of) (?:the|this|that|these|those|an?|its|their)(?![a-z])|的.")
+"""Says of what a part is meant, that is no memory: 關於茶的段落, «everything about tea from the README»."""
+_PERSON = ("me", "myself", "us", "我", "我自己", "我们", "我这个人")
+_ARTICLE = lazily(r"^(?:(?:the|all|any)(?![a-z]) ?)+")
+_LATIN = lazily("[a-z0-9]")
+_HAN = lazily("[\u3400-\u9fff]")
+MIN_HAN_CHARS, MIN_LATIN_CHARS = 2, 3
+"""Less says nothing of what is meant."""
+_TIMES = frozenset(("weekday", "month", "season", "holiday"))
+"""Categories of when."""
+MAX_AROUND = 12
+"""Phrases and blanks that stand around what is to be forgotten."""
+
+
+class _Request(NamedTuple):
+    """What a clause asks to be forgotten, as it is written; `is_of_memory`: its verb alone says that it is about what
+    is remembered; `is_unsaid`: that it was told."""
+
+    object: str
+    is_of_memory: bool
+    is_unsaid: bool = False
+
+
+def asks_to_forget(clause: Clause, lexicon: Lexicon) -> bool:
+    """Whether a clause asks that something said before be forgotten."""
+    request = _request(clause, lexicon)
+    if request is None or _only_points(request, lexicon):
+        return request is not None and (request.is_of_memory or bool(request.object))
+    return _read(request, lexicon, is_all=True) is not None
+
+
+def to_forget(user_msg: str, lexicon: Lexicon | None = None) -> list[Forget]:
+    """What a message asks to be forgotten. Nothing of one that orders the system about, or that takes back what was
+    said just before, whatever that is."""
+    lexicon = lexicon or load_lexicon()
+    turn = _turn_that_asks(user_msg, lexicon)
+    return [each.forget for each in _asked(turn)] if turn else []
+
+
+def without_requests(user_msg: str, lexicon: Lexicon | None = None) -> str:
+    """A message with what its requests to forget say blanked, of the same length: what is to be forgotten is no news
+    of its person."""
+    lexicon = lexicon or load_lexicon()
+    turn = _turn_that_asks(user_msg, lexicon)
+    if turn is None:
+        return user_msg
+    for asked in _asked(turn):
+        start, end = turn.message.place(asked.start), turn.message.place(asked.end)
+        user_msg = user_msg[:start] + " " * (end - start) + user_msg[end:]
+    return user_msg
+
+
+def _turn_that_asks(user_msg: str, lexicon: Lexicon) -> HeardTurn | None:
+    """The message cut into clauses; None if none of them can be a request to forget."""
+    if not lexicon.words("memorable.forget.near").search(fold(user_msg)):
+        return None
+    turn = read_turn(user_msg, "", {}, lexicon)
+    return None if turn is None or takes_back_the_last(user_msg, lexicon) else turn
+
+
+class _Asked(NamedTuple):
+    """A request of a message, and where in its speech that begins and ends, with the clauses that belong to it."""
+
+    forget: Forget
+    start: int
+    end: int
+
+
+def _asked(turn: HeardTurn) -> Iterator[_Asked]:
+    lexicon = turn.lexicon
+    clauses = [each for each in turn.clauses if not lexicon.shape(_SAYS_NO_MORE).match(each.text)]
+    asked = {at: request for at, each in enumerate(clauses) if (request := _request(each, lexicon))}
+    pointed = {at - 1 for at in asked if at and _only_points(asked[at], lexicon) and at - 1 not in asked}
+    is_all = len(asked) + len(pointed) == len(clauses)
+    for at, request in asked.items():
+        first = clauses[at]
+        if at - 1 in pointed:  # 我討厭香菜這件事，請忘掉
+            first, before = clauses[at - 1], clauses[at - 1].text
+            whole = (before[opening(before, lexicon) :], before)  # 我跟你說 may open it, or be what names it
+            objects = [request._replace(object=each + request.object, is_of_memory=request.is_unsaid) for each in whole]
+        else:
+            objects = [request]
+        if forget := next(filter(None, (_read(each, lexicon, is_all=is_all) for each in objects)), None):
+            start, end = clauses[max(at - 1, 0)].start, clauses[at].end
+            what = forget.what
+            if forget.is_said:
+                behind = [each for each in clauses[at + 1 :] if each.sentence == clauses[at].sentence]
+                what, end = _with_list(what, behind, turn, start, end)
+            yield _Asked(replace(forget, what=what, words=_as_written(what, turn, start)), first.start, end)
+
+
+def _with_list(what: str, behind: Sequence[Clause], turn: HeardTurn, start: int, end: int) -> tuple[str, int]:
+    """What is to be forgotten with the clauses behind it that go on with its list («tea, coffee and milk»), and the end
+    of the last one; `end` is that of its own clause."""
+    speech = turn.message.speech
+    at = speech.find(what, start)
+    for clause in behind if at >= 0 else ():
+        if not goes_on_with_list(what, clause.text):
+            break
+        what, end = speech[at : clause.end].strip(), clause.end
+    return what, end
+
+
+def _only_points(request: _Request, lexicon: Lexicon) -> bool:
+    """Whether a request names nothing itself: 請忘掉, 這件事忘掉吧."""
+    spoken = lexicon.shape(_BEHIND).match(request.object)
+    return not request.object or (spoken is not None and spoken["matter"] is not None)
+
+
+def _as_written(what: str, turn: HeardTurn, start: int) -> str:
+    """What is to be forgotten in the person's own characters, if it stands so in the message."""
+    at = turn.message.speech.find(what, start)
+    return turn.message.written[at : at + len(what)] if at >= 0 else what
+
+
+def _request(clause: Clause, lexicon: Lexicon) -> _Request | None:
+    text = clause.text[opening(clause.text, lexicon) :]
+    if lexicon.words("memorable.forget.passing").search(text):
+        return None
+    request = _unread(text, lexicon)
+    if request is None or (clause.is_hypothetical and not request.is_unsaid):
+        return None
+    if request.is_of_memory and asked_for(request.object):
+        return request
+    if clause.asks_to_know and _HAN.search(text) and not lexicon.shape(_POLITE_QUESTION).match(text):
+        return None  # in English no question begins with a verb
+    return request
+
+
+def _unread(text: str, lexicon: Lexicon) -> _Request | None:
+    if begun := lexicon.shape(_BEGINS).match(text):
+        is_unsaid = begun["unsaid"] is not None
+        rest = lexicon.shape(_REST).sub("", text[begun.end() :]).strip()
+        return _Request(rest, is_unsaid or begun["verb"] is not None, is_unsaid)
+    if ended := lexicon.shape(_ENDS).match(text):
+        is_unsaid = ended["unsaid"] is not None
+        is_of_memory = is_unsaid or (ended["verb"] is not None and ended["whole"] is not None)
+        return _Request(ended["object"].strip(), is_of_memory, is_unsaid)
+    return None
+
+
+def _read(request: _Request, lexicon: Lexicon, *, is_all: bool) -> Forget | None:
+    """What a request means; None if no memory can be meant. `is_all`: the message says nothing else."""
+    text, marks = request.object, {"named"} if request.is_unsaid else set[str]()
+    for _ in range(MAX_AROUND):
+        around = lexicon.shape(_BEHIND).search(text) or lexicon.shape(_BEFORE).match(text)
+        if around is None:
+            break
+        marks |= {name for name, found in around.groupdict().items() if found}
+        text = text[: around.start()] + text[around.end() :]
+    marks |= {"spoken"} if "matter" in marks else set()
+    if request.is_of_memory and marks & {"thing", "detail", "record"} or marks >= {"spoken", "record"}:
+        marks.add("named")
+    text = _ME.sub("i ", text.strip())
+    if text in _PERSON and marks & {"named", "spoken", "thing"}:
+        return Forget(text, is_everything=True)
+    if (request.is_of_memory or marks - {"detail"}) and _CALLED.match(text):  # 叫我小美這件事
+        return Forget(text, is_said=True)
+    if (request.is_of_memory or marks - {"detail"}) and asked_for(text):  # «where I live»
+        return Forget(text, is_said=True)
+    states = _STATES.match(text)
+    if states and marks - {"detail"} and _is_a_thing(text, text[states.end() :]):  # 關於我柴犬的事
+        return Forget(text[states.end() :].strip(), is_own=True)
+    if states:
+        is_meant = request.is_of_memory or bool(marks - {"detail"})
+        return Forget(text, is_said=True) if is_meant and _says_enough(text, states.end()) else None
+    subject = _ARTICLE.sub("", _OWN.sub("", text)).strip()
+    is_own = _OWN.match(text) is not None
+    is_short = len(subject) < (MIN_LATIN_CHARS if _LATIN.search(subject) else MIN_HAN_CHARS)
+    if is_short and not (subject and is_own) and not ("named" in marks and categories.load().categories_of(subject)):
+        return None
+    if lexicon.shape(_POINTS).match(subject):
+        return None
+    if request.is_unsaid:
+        return Forget(subject)
+    if "named" in marks:
+        elided = f"i {subject}" if _LATIN.match(subject) else f"我{subject}"  # 我說過喜歡茶那件事
+        return Forget(elided, is_said=True) if is_statement(elided) else Forget(subject, is_own=is_own)
+    is_told = bool(marks & {"spoken", "thing"}) and not _ELSEWHERE.search(subject)
+    if not (is_all and (request.is_of_memory or is_told)):
+        return None
+    is_topic = "matter" in marks and request.is_of_memory and _is_a_topic(subject)  # 忘掉吉他的事
+    return Forget(subject, is_sure=is_own or is_topic, is_had=is_own and is_short, is_own=is_own)
+
+
+def _says_enough(text: str, at: int) -> bool:
+    """Whether a statement, behind its «I», says something: 我喝酒, but not «I asked»."""
+    if _OWN.match(text):
+        return True  # «my name is …»
+    said = read_saying(text)
+    is_named = said is not None and (said.relation != DO or bool(said.thing.kinds))
+    return (
+        is_named or len(_HAN.findall(text[at:])) >= MIN_HAN_CHARS or len(tokens.query_terms(text[at:]).search_terms) > 1
+    )
+
+
+def _is_a_topic(subject: str) -> bool:
+    """Whether a subject is a thing that is known, and no time: 吉他, not 昨天."""
+    return bool(categories.load().categories_of(subject).keys() - _TIMES)
+
+
+def _is_a_thing(text: str, named: str) -> bool:
+    """Whether a statement says nothing of a thing, and only names it."""
+    said = read_saying(text)
+    return said is not None and said.relation == DO and any(named.strip() in word for word in said.thing.words)
