@@ -134,7 +134,7 @@ def alike(db: apsw.Connection, numbers: Sequence[int], at: float, limit: int) ->
 def about(db: apsw.Connection, content: str, at: float, limit: int) -> list[MemoryRow]:
     """See `Index.memories_about`."""
     newest = "SELECT file_id FROM sketches WHERE number = ? ORDER BY file_id DESC LIMIT ?"
-    numbers = [*sketch(content)[:1], *topics_of(content)]
+    numbers = [*sketch(content)[:1], *topics_of(content, is_asked=True)]
     known = {file_id for number in numbers for (file_id,) in rows(db, newest, (number, limit))}
     one = f"{_FOUND} WHERE file_id = ? AND {_ACTIVE}"
     return [MemoryRow(*row) for file_id in sorted(known, reverse=True) for row in rows(db, one, (file_id, at))][:limit]
