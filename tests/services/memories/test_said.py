@@ -213,6 +213,21 @@ def test_what_is_said_or_recalled_often_stays_for_good(
     assert len(home.log()) == before, "the job may be repeated"
 
 
+@pytest.mark.parametrize(("recalls", "stays"), [(5, True), (4, False)])
+def test_a_job_that_runs_late_keeps_what_was_earned_in_time(
+    vault: Vault, home: Home, clock: Clock, recalls: int, stays: bool
+) -> None:
+    """The background service was off for weeks, and the memory has expired meanwhile."""
+    record_turn(vault, "alice", "我喜歡咖啡")
+    for _ in range(recalls):
+        recall(vault, "alice", "咖啡")
+    clock.time += timedelta(days=30)
+    assert kept(vault) == []
+    heartbeat(vault, "memories", force=True)
+    assert [memory.expires_at for memory in kept(vault)] == ([None] if stays else [])
+    assert bool(home.names("archive/memories")) is not stays
+
+
 def test_what_prompts_show_counts_once_a_day(vault: Vault, home: Home, clock: Clock) -> None:
     record_turn(vault, "alice", "我喜歡咖啡")
     for _ in range(4):
