@@ -20,8 +20,9 @@ PAIRS = Path(__file__).parents[2] / "data/memorable/pairs.jsonl"
 
 
 def told(new: str, old: str) -> str:
-    """What a turn makes of a memory: the same text needs no reading."""
-    return "same" if is_same(new, old) else compared(new, old)
+    """What a turn makes of a memory: the same text needs no reading; what is swapped is replaced if it is alone."""
+    verdict = "same" if is_same(new, old) else compared(new, old)
+    return "replaces" if verdict == "swaps" else verdict
 
 
 @pytest.mark.parametrize(
@@ -73,6 +74,20 @@ def test_the_same_is_told_in_other_words_and_languages(again: str) -> None:
         ("我們用 Redis 做快取", "快取換成 Memcached"),
         ("We use Redis for caching", "Our cache is Memcached now"),
         ("我們用 RabbitMQ 當消息隊列", "消息隊列換成 Kafka"),
+        ("我在銀行上班", "我換工作了，現在當老師"),
+        ("I'm a waiter", "I switched careers, now working as a plumber"),
+        ("我在騰訊做產品經理", "我跳槽了，現在在字節做運營"),
+        ("我騎電動車上班", "我換車了，現在開特斯拉上班"),
+        ("我打羽球", "膝蓋受傷後就不打羽球了"),
+        ("I play tennis", "Since my injury I don't play tennis anymore"),
+        ("我喜歡玩原神", "原神早就不玩了"),
+        ("我愛看韓劇", "韓劇我看膩了"),
+        ("上線定在週五", "上線改到下週一了"),
+        ("We decided to launch on Friday", "The launch got pushed to Monday"),
+        ("I hate cilantro", "Cilantro has grown on me"),
+        ("I can't stand jazz", "I've come around to jazz"),
+        ("I love coffee", "I've gone right off coffee"),
+        ("I play the violin", "I gave up the violin and took up the cello"),
     ],
 )
 def test_what_replaces_another_is_told(old: str, new: str) -> None:
@@ -122,10 +137,38 @@ def test_what_replaces_another_is_told(old: str, new: str) -> None:
         ("I love cats", "I'm a vegetarian now"),
         ("I work at Nokia", "I'm at Starbucks now"),
         ("I work at Nokia", "I'm not at home, I'm at the office"),
+        ("我在銀行上班", "我太太換工作了，現在當老師"),
+        ("我在銀行上班", "我想換工作了"),
+        ("我住在台中", "我哥搬家了，現在住台南"),
+        ("我是左撇子", "我換工作了，現在當老師"),
+        ("I'm a waiter", "My cousin switched careers, now working as a plumber"),
+        ("上線定在週五", "慶功宴改到下週一了"),
+        ("我打羽球", "膝蓋受傷後就不爬山了"),
+        ("I hate cilantro", "Parsley has grown on me"),
+        ("I love whisky", "I've gone off gin"),
     ],
 )
 def test_nothing_goes_that_is_still_so(old: str, new: str) -> None:
     assert compared(new, old) == "other"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "verdict"),
+    [
+        ("我喜歡喝咖啡", "我現在改喝茶了", "swaps"),
+        ("I drink coffee every morning", "I've switched to tea", "swaps"),
+        ("我在學鋼琴", "我改學大提琴了", "swaps"),
+        ("我每天吃蘋果", "我現在改吃糙米了", "other"),
+        ("I love coffee", "I've switched to tea", "other"),
+        ("我每天喝咖啡", "我現在喝茶", "other"),
+        ("我晚上喝咖啡", "我早上改喝茶了", "other"),
+        ("我打羽球", "我現在改喝茶了", "other"),
+    ],
+)
+def test_what_is_done_instead_swaps_what_is_of_its_kind(old: str, new: str, verdict: str) -> None:
+    assert compared(new, old) == verdict
+    found = set(topics_of(new, is_asked=True)) & set(topics_of(old))
+    assert found or verdict == "other"
 
 
 @pytest.mark.parametrize(

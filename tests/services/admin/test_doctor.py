@@ -126,8 +126,10 @@ def test_two_memories_of_one_id_are_named_and_what_is_recalled_of_them(vault: Va
 def test_a_memory_whose_place_nothing_took_is_named(vault: Vault) -> None:
     _memory(vault, "mem_1_a", "superseded_by: mem_1_b\n")
     assert "mem_1_b" in found(vault, "memories").message
-    assert any("memories/mem_1_a.md is not recalled" in line for line in status(vault).degraded)
+    assert any("memories/mem_1_a.md is recalled again" in line for line in status(vault).degraded)
+    assert [file.memory.id for file in list_memories(vault, "alice")] == ["mem_1_a"]
     _memory(vault, "mem_1_b", "")
+    assert [file.memory.id for file in list_memories(vault, "alice")] == ["mem_1_b"]
     assert "no two" in found(vault, "memories").message
     assert not any("mem_1_a" in line for line in status(vault).degraded)
 

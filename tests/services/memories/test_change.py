@@ -20,6 +20,7 @@ from vault_memory.services.memories import (
     supersede,
 )
 from vault_memory.services.retrieval import SearchQuery, build_enhanced_prompt, recall, search
+from vault_memory.services.turns import record_turn
 from vault_memory.services.vault import Vault
 
 
@@ -109,3 +110,24 @@ def test_a_note_with_a_name_of_its_own_is_replaced(vault: Vault) -> None:
         assert new.memory.supersedes == name
     task = store_memory(vault, "alice", "Implement the login", prefix="task")
     assert supersede(vault, "alice", task, "Implement the logout").id.startswith("task_")
+
+
+def test_one_answers_again_whose_successor_is_gone(vault: Vault, home: Home) -> None:
+    """Hidden only while the other exists, in the archive too; said again then, it is found as the same."""
+    old = store_memory(vault, "alice", "我喜歡喝咖啡", "preference", ttl_days=None)
+    made = supersede(vault, "alice", old, "我喜歡喝茶")
+    note = home.path / home.file(made.id).source
+    assert [file.memory.id for file in list_memories(vault, "alice")] == [made.id]
+    text = note.read_bytes()
+    note.unlink()
+    assert [file.memory.id for file in list_memories(vault, "alice")] == [old]
+    assert [each.id for each in recall(vault, "alice", "咖啡")] == [old]
+    assert "咖啡" in build_enhanced_prompt(vault, "alice", "咖啡").text
+    assert record_turn(vault, "alice", "我超愛喝咖啡").memories[0].id == old, "the index knows what it is about"
+    archived = home.path / "archive/memories" / note.name
+    archived.parent.mkdir(parents=True, exist_ok=True)
+    archived.write_bytes(text)
+    assert list_memories(vault, "alice") == []
+    archived.unlink()
+    note.write_bytes(text)
+    assert [file.memory.id for file in list_memories(vault, "alice")] == [made.id]

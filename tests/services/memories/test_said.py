@@ -213,6 +213,21 @@ def test_what_is_said_or_recalled_often_stays_for_good(
     assert len(home.log()) == before, "the job may be repeated"
 
 
+@pytest.mark.parametrize(("recalls", "stays"), [(5, True), (4, False)])
+def test_a_job_that_runs_late_keeps_what_was_earned_in_time(
+    vault: Vault, home: Home, clock: Clock, recalls: int, stays: bool
+) -> None:
+    """The background service was off for weeks, and the memory has expired meanwhile."""
+    record_turn(vault, "alice", "我喜歡咖啡")
+    for _ in range(recalls):
+        recall(vault, "alice", "咖啡")
+    clock.time += timedelta(days=30)
+    assert kept(vault) == []
+    heartbeat(vault, "memories", force=True)
+    assert [memory.expires_at for memory in kept(vault)] == ([None] if stays else [])
+    assert bool(home.names("archive/memories")) is not stays
+
+
 def test_what_prompts_show_counts_once_a_day(vault: Vault, home: Home, clock: Clock) -> None:
     record_turn(vault, "alice", "我喜歡咖啡")
     for _ in range(4):
@@ -392,6 +407,12 @@ def test_in_other_words_it_lives_on(vault: Vault, clock: Clock) -> None:
     assert [each.content for each in kept(vault, "bob")] == ["I love mangoes"], "walls between users"
 
 
+def test_what_is_swapped_stays_where_two_things_may_be_meant(vault: Vault) -> None:
+    for said in ("我每天喝咖啡", "我每天喝豆漿", "我現在改喝茶了"):
+        record_turn(vault, "alice", said)
+    assert sorted(contents(vault)) == sorted(["我每天喝咖啡", "我每天喝豆漿", "我現在改喝茶了"])
+
+
 @pytest.mark.parametrize(
     ("first", "then"),
     [
@@ -407,6 +428,11 @@ def test_in_other_words_it_lives_on(vault: Vault, clock: Clock) -> None:
         ("我在台積電工作", "我離開台積電了"),
         ("I eat meat", "I gave up meat"),
         ("我最喜歡的顏色是藍色", "我最喜歡的顏色改成橘色了"),
+        ("我在銀行上班", "我換工作了，現在當老師"),
+        ("我打羽球", "膝蓋受傷後就不打羽球了"),
+        ("上線定在週五", "上線改到下週一了"),
+        ("I hate cilantro", "Cilantro has grown on me"),
+        ("我喜歡喝咖啡", "我現在改喝茶了"),
     ],
 )
 def test_a_change_of_mind_takes_the_place(vault: Vault, home: Home, first: str, then: str) -> None:

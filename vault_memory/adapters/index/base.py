@@ -53,7 +53,8 @@ class Stats:
 class MemoryRow(NamedTuple):
     """What the index knows of a typed memory. Times are seconds since 1970; `expires` is None for one that does not
     expire. `until` is when it begins to be past: that, 0 for one that is superseded or archived, None for never. `used`
-    is how often it was recalled, as far as its note says; `created` is 0 where a person wrote it and gave no time."""
+    is how often it was recalled, as far as its note says; `created` is 0 where a person wrote it and gave no time.
+    `successor` is the id that a note which is not archived names as what took its place, whether it is there or not."""
 
     source: str
     memory_id: str
@@ -64,6 +65,7 @@ class MemoryRow(NamedTuple):
     expires: float | None
     until: float | None
     used: int
+    successor: str | None = None
 
     def is_active(self, at: float) -> bool:
         """Whether it answers at a time."""

@@ -18,7 +18,7 @@ from vault_memory.core.notes import Document
 
 KIND = "memory"
 _FOUND = (
-    "SELECT source, memory_id, type, title, importance, created, expires, until, used"
+    "SELECT source, memory_id, type, title, importance, created, expires, until, used, successor"
     " FROM memories JOIN files USING(file_id)"
 )
 _ACTIVE = "((until IS NULL OR until > 0) AND (until IS NULL OR until > ?))"
@@ -37,9 +37,10 @@ def put(db: apsw.Connection, file_id: int, document: Document) -> None:
     path = PurePosixPath(document.source)
     memory = read(document.meta, "", path.stem)
     created, expires = (each.timestamp() if each else None for each in (memory.created_at, memory.expires_at))
-    is_past = path.parts[0] == ARCHIVE_DIR or memory.superseded_by is not None
-    content = "" if is_past else "\n".join(chunk.text for chunk in document.chunks)
-    drawn, topics = ([], []) if is_past else (sketch(content), topics_of(content))
+    is_archived = path.parts[0] == ARCHIVE_DIR
+    content = "" if is_archived else "\n".join(chunk.text for chunk in document.chunks)
+    drawn, topics = ([], []) if is_archived else (sketch(content), topics_of(content))
+    successor = None if is_archived else memory.superseded_by  # the schema's triggers hide it while that one is there
     row = (
         memory.id,
         memory.type,
@@ -51,8 +52,8 @@ def put(db: apsw.Connection, file_id: int, document: Document) -> None:
     )
     db.execute(
         "INSERT INTO memories(file_id, memory_id, type, skill_id, importance, created, expires, used, until, sketch,"
-        " topics) VALUES(?,?,?,?,?,?,?,?,?,?,?)",
-        (file_id, *row, 0.0 if is_past else expires, json.dumps(drawn), json.dumps(topics)),
+        " topics, successor) VALUES(?,?,?,?,?,?,?,?,?,?,?,?)",
+        (file_id, *row, 0.0 if is_archived else expires, json.dumps(drawn), json.dumps(topics), successor),
     )
 
 
@@ -134,7 +135,7 @@ def alike(db: apsw.Connection, numbers: Sequence[int], at: float, limit: int) ->
 def about(db: apsw.Connection, content: str, at: float, limit: int) -> list[MemoryRow]:
     """See `Index.memories_about`."""
     newest = "SELECT file_id FROM sketches WHERE number = ? ORDER BY file_id DESC LIMIT ?"
-    numbers = [*sketch(content)[:1], *topics_of(content)]
+    numbers = [*sketch(content)[:1], *topics_of(content, is_asked=True)]
     known = {file_id for number in numbers for (file_id,) in rows(db, newest, (number, limit))}
     one = f"{_FOUND} WHERE file_id = ? AND {_ACTIVE}"
     return [MemoryRow(*row) for file_id in sorted(known, reverse=True) for row in rows(db, one, (file_id, at))][:limit]

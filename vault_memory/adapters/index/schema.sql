@@ -17,14 +17,16 @@ CREATE TABLE names(
   PRIMARY KEY(name, file_id)) WITHOUT ROWID;
 CREATE INDEX names_file ON names(file_id);
 -- A typed memory (kind `memory`). Times are seconds since 1970. It is past from `until` on, which is when it expires, 0
--- for one that is superseded or archived, and NULL for a lasting one.
+-- for one that is superseded or archived, and NULL for a lasting one. `successor` is the id of the one that took its
+-- place: it is past only while a note has that id.
 CREATE TABLE memories(
   file_id INTEGER PRIMARY KEY REFERENCES files ON DELETE CASCADE, memory_id TEXT NOT NULL, type TEXT NOT NULL,
   skill_id TEXT NOT NULL, importance REAL NOT NULL, created REAL NOT NULL, expires REAL, until REAL,
-  used INTEGER NOT NULL,   sketch TEXT NOT NULL, topics TEXT NOT NULL);
+  used INTEGER NOT NULL, sketch TEXT NOT NULL, topics TEXT NOT NULL, successor TEXT);
 INSERT INTO meta VALUES('memories', 0);
 CREATE INDEX memories_id ON memories(memory_id);
 CREATE INDEX memories_until ON memories(until);
+CREATE INDEX memories_successor ON memories(successor) WHERE successor IS NOT NULL;
 CREATE INDEX memories_least ON memories(importance, used, created) WHERE until IS NULL OR until > 0;
 CREATE INDEX memories_latest ON memories(created) WHERE until IS NULL OR until > 0;
 -- The numbers of each memory's sketch, by which similar ones are found, and those of what it is about.
@@ -33,8 +35,21 @@ CREATE TRIGGER memory_comes AFTER INSERT ON memories BEGIN
   UPDATE meta SET value = value + 1 WHERE key = 'memories';
   INSERT OR IGNORE INTO sketches SELECT value, new.file_id FROM json_each(new.sketch);
   INSERT OR IGNORE INTO sketches SELECT value, new.file_id FROM json_each(new.topics);
+  UPDATE memories SET until = 0 WHERE successor = new.memory_id;
+  UPDATE memories SET until = 0
+    WHERE file_id = new.file_id AND EXISTS(SELECT 1 FROM memories AS m WHERE m.memory_id = new.successor);
+END;
+CREATE TRIGGER memory_hides AFTER UPDATE OF until ON memories WHEN new.until = 0 BEGIN
+  DELETE FROM sketches WHERE file_id = new.file_id AND number IN (SELECT value FROM json_each(new.sketch));
+  DELETE FROM sketches WHERE file_id = new.file_id AND number IN (SELECT value FROM json_each(new.topics));
+END;
+CREATE TRIGGER memory_answers AFTER UPDATE OF until ON memories WHEN new.until IS NOT 0 BEGIN
+  INSERT OR IGNORE INTO sketches SELECT value, new.file_id FROM json_each(new.sketch);
+  INSERT OR IGNORE INTO sketches SELECT value, new.file_id FROM json_each(new.topics);
 END;
 CREATE TRIGGER memory_goes AFTER DELETE ON memories BEGIN
+  UPDATE memories SET until = expires
+    WHERE successor = old.memory_id AND NOT EXISTS(SELECT 1 FROM memories AS m WHERE m.memory_id = old.memory_id);
   UPDATE meta SET value = value - 1 WHERE key = 'memories';
   DELETE FROM sketches WHERE file_id = old.file_id AND number IN (SELECT value FROM json_each(old.sketch));
   DELETE FROM sketches WHERE file_id = old.file_id AND number IN (SELECT value FROM json_each(old.topics));

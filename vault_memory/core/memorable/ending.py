@@ -5,6 +5,7 @@ of 我把本田賣了. Less may be ended by more, never more by less: «I don't 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 
 from vault_memory.core.extraction import load_lexicon
 from vault_memory.core.memorable.slots import COMMUTE
@@ -136,6 +137,8 @@ def _named(name: str) -> frozenset[str]:
 def _parts(said: Saying) -> Iterator[Thing]:
     kinds = said.thing.kinds
     yield said.thing
+    if said.relation == LIKE and len(said.thing.words) > 1 and said.thing.words[0] & _acts():
+        yield Thing(said.thing.words[1:], kinds)  # who plays it no more is not known for liking to
     if said.slot == COMMUTE:  # what one goes by stands at the end: driving my Skoda
         yield from (Thing(said.thing.words[at:], kinds) for at in range(1, len(said.thing.words)))
     bare = without_count(said.thing.words)
@@ -148,6 +151,15 @@ def _parts(said: Saying) -> Iterator[Thing]:
     if said.relation == BE and bare and (doer := _DOER.match(min(bare[-1]))):
         verb = doer[1]
     yield from _as_act((frozenset([verb]),)) if verb else ()
+
+
+@cache
+def _acts() -> frozenset[str]:
+    """The words that say what is done with a thing that is liked: to play it, to watch it."""
+    lexicon = load_lexicon()
+    listed = (*lexicon.listed("sayings.relation.play.yes"), *lexicon.listed("sayings.frame.act"))
+    things = (read_thing(each, ()) for each in listed)
+    return frozenset(name for thing in things if thing and len(thing.words) == 1 for name in thing.words[0])
 
 
 def _as_act(words: tuple[frozenset[str], ...]) -> Iterator[Thing]:

@@ -11,10 +11,10 @@ from typing import Literal
 from vault_memory.core.extraction import Clause, Lexicon, speaker
 from vault_memory.core.memorable.ending import begins_with_leaving, kinds_left
 from vault_memory.core.memorable.order import is_whole, usual_order
-from vault_memory.core.memorable.saying import change_in, is_corrected
+from vault_memory.core.memorable.saying import change_in, is_corrected, is_timed
 from vault_memory.core.memorable.slots import COMMUTE
 from vault_memory.core.memorable.things import Thing
-from vault_memory.core.memorable.wording import DO, SLOT, read_saying
+from vault_memory.core.memorable.wording import DO, LIKE, SLOT, read_saying
 from vault_memory.core.memories import categories
 from vault_memory.core.text import lazily
 
@@ -82,7 +82,11 @@ def kind_of(clause: Clause, goes_on: bool, lexicon: Lexicon) -> Kind | None:
     if not (was or is_of_chat or says("decision.small")) and _states("decision", body, goes_on, lexicon):
         is_for_good = says("decision.whole") or lexicon.words("memorable.decision.bare").match(body)
         return "decision" if is_for_good or not is_passing else None
-    if clause.is_once or is_passing or says("own.yours") or says("own.deictic"):
+    if clause.is_once or says("own.yours") or says("own.deictic"):
+        return None
+    if is_timed(body) and (not was) and _is_stated(said):
+        return "decision"
+    if is_passing:
         return None
     if not clause.is_past and _states("preference", body, goes_on, lexicon):
         return "preference"
@@ -93,6 +97,11 @@ def kind_of(clause: Clause, goes_on: bool, lexicon: Lexicon) -> Kind | None:
         return "fact"
     of_life = _of_life(body, lexicon) if clause.is_first_person and not clause.is_past else None
     return of_life or _of_one_without(clause, body)
+
+
+def _is_stated(said: str) -> bool:
+    """Whether a clause tells that something is set or has moved; 會議改到三點 may ask for it."""
+    return said.isascii() or said.rstrip(" .!").endswith("了") or not change_in(said)
 
 
 def _of_one_without(clause: Clause, body: str) -> Kind | None:
@@ -112,9 +121,10 @@ def change_of(clause: Clause, following: Clause | None, lexicon: Lexicon) -> Kin
 
 
 def _elides_me(said: str) -> bool:
-    """Whether a clause says a change and leaves out whose: 前端改成 React 了, 不用 MySQL 了."""
+    """Whether a clause says a change and leaves out whose: 前端改成 React 了, 不用 MySQL 了, 退休後就不打羽球了."""
     read = read_saying(said)
-    return begins_with_leaving(said) or (read is not None and read.relation == SLOT)
+    is_over = read is not None and read.is_new and not read.is_so and not said.isascii()
+    return begins_with_leaving(said) or is_over or (read is not None and read.relation == SLOT)
 
 
 def _is_told(clause: Clause, said: str, body: str, is_mine: bool, lexicon: Lexicon) -> bool:
@@ -226,7 +236,10 @@ def _of_life(body: str, lexicon: Lexicon) -> Kind | None:
         return "fact"
     if said.relation == DO:
         held = _kinds_of(said.thing) if said.is_new else frozenset[str]()
-        return "fact" if held & _ACTIVITIES else "preference" if held & _DIET and not said.is_so else None
+        is_taste = bool(held & _DIET) and (said.is_swap or not said.is_so)
+        return "fact" if held & _ACTIVITIES else "preference" if is_taste else None
+    if said.relation == LIKE:
+        return "preference" if said.is_new and _kinds_of(said.thing) and len(said.thing.words) == 1 else None
     is_alone = said.relation != "have" or len(said.thing.words) == 1
     return "fact" if is_alone and said.thing.kinds & LIFE.get(said.relation, frozenset()) else None
 

@@ -8,7 +8,7 @@ from vault_memory.core.extraction import load_lexicon
 from vault_memory.core.text import lazily
 
 _SAID_OF = "(?P<me>(?:我|咱)们?)"
-_FRONTED = lazily(rf"^(?P<thing>[^我咱你您他她它,]{{1,16}}?) ?{_SAID_OF}(?P<rest>[^我咱,]{{1,14}})$")
+_FRONTED = lazily(rf"^(?P<thing>(?:吉他|[^我咱你您他她它,]){{1,16}}?) ?{_SAID_OF}(?P<rest>[^我咱,]{{1,14}})$")
 _FRAME = r"{sayings.frame.adverb}|{sayings.frame.now}|{sayings.frame.not}|{sayings.frame.often}|[ ,]"
 _NO_THING = (
     r"^(?:{sayings.frame.lead}|{memorable.own.leads}|{memorable.own.adverb}|" + _FRAME + r")*$"
@@ -30,8 +30,18 @@ _VERB = "|".join(
 )
 _DONE = "(?:[得不](?:惯|了|来|下去|腻|厌))?(?:[了过着掉到]|得来)*"
 _MANY = "(?:(?:[一二两三四五六七八九十几半]|[0-9])+多?(?:个月|辈子|[只条个匹台把辆间本年次遍口杯首])半?)?"
-_BARE = rf"^(?P<done>(?:{_FRAME})*(?:{_VERB}){_DONE}{_MANY})(?:[的了啦耶喔哦]|得(?:要命|要死|不得了|很)|到不行|死了)*$"
+_BEHIND = "(?:[的了啦耶喔哦]|得(?:要命|要死|不得了|很)|到不行|死了)*$"
+_BARE = rf"^(?P<done>(?:{_FRAME})*(?:{_VERB}){_DONE}{_MANY}){_BEHIND}"
 """The person's part with its verb at the end, with nothing behind it but how often, how long or how many."""
+_MAY_DENY = lazily(r"^(?:吉他|[^我咱你您他她它,]){1,16}[不没][^我咱,a-z]{1,6}$")
+_UNSAID = rf"^(?P<thing>.{{1,16}}?) ?(?P<done>(?:{_FRAME})*?(?:{{sayings.frame.not}})(?:{_VERB}){_DONE}){_BEHIND}"
+"""The same of one who does not name himself, and says that it is so no more: 原神早就不玩了."""
+_SINCE = lazily(
+    r"^[^我咱你您他她它,a-z]{2,10}?(?:之|以)?后(?:就|便|都|才|已经)*(?=不|没|改|换|戒|开始)"
+    r"|^(?:ever )?(?:(?:since|after) |(?=my |the ))[a-z0-9' ]{2,30}?,? "
+    r"(?=i (?:do not|don't|no longer|stopped|quit|gave up|have|'ve) )"
+)
+"""After what it is so no more: 退休後就不打羽球了, of one who does not name himself."""
 _OF_PERSON = lazily(rf"^{_SAID_OF}(?:都|也|家)?(?=[^我咱,a-z]{{1,14}}$)")
 _HELD = lazily(r"^我?把(?P<thing>.{1,12}?)(?P<done>戒掉?|停掉?)了?$")
 _LED = lazily(
@@ -78,16 +88,26 @@ def usual_order(text: str) -> str:
         return f"my home is {home['place'] or home['town']}"
     if held := _HELD.match(text):
         return f"我{held['done']}{held['thing']}"
+    text = _SINCE.sub("", text)
     if led := _LED.match(text):
         return f"{led['rest']} {led['lead']}"
     fronted = _FRONTED.match(text)
     if not fronted:
-        return text
+        return _with_what_is_denied(text)
     lexicon = load_lexicon()
     bare = lexicon.shape(_BARE).match(fronted["rest"])
     if not bare or lexicon.shape(_NO_THING).search(fronted["thing"]):
         return text
     return f"{fronted['me']}{bare['done']}{fronted['thing']}"
+
+
+def _with_what_is_denied(text: str) -> str:
+    """A clause of one who does not name himself, with what he does no more behind it."""
+    lexicon = load_lexicon()
+    denied = lexicon.shape(_UNSAID).match(text) if _MAY_DENY.match(text) else None
+    if not denied or lexicon.shape(_NO_THING).search(denied["thing"]):
+        return text
+    return f"{denied['done']}{denied['thing']}"
 
 
 def has_no_object(text: str) -> bool:

@@ -23,17 +23,22 @@ from vault_memory.core.memorable.ending import (
     left_behind,
     means_of,
 )
-from vault_memory.core.memorable.things import Thing
+from vault_memory.core.memorable.slots import of_time, time_of
+from vault_memory.core.memorable.things import Thing, known_kinds
 from vault_memory.core.memorable.wording import (
     AT,
+    BE,
+    DECIDE,
     DO,
     FAVOURITE,
     LIKE,
     LIVE,
     MAX_CHARS,
     SLOT,
+    USE,
     WORK,
     Saying,
+    plain,
     read_saying,
     says_something,
 )
@@ -41,13 +46,15 @@ from vault_memory.core.text import fold, lazily
 
 SINGLE = (LIVE, FAVOURITE)
 """What a person has one of: another one takes its place."""
-CHANGED = ("be", WORK, "drive", "ride")
+CHANGED = (BE, WORK, "drive", "ride")
 """The same, if the new one is said to be so from now on, and is a thing of the same kind; of work, any place."""
 MANY = {"family"}
 """A person may be several of this kind."""
+_MANIFOLD = frozenset(("food",))
+"""One eats many things: rice takes the place of no apple."""
 GIVEN_UP = {"like", DO, "play"}
 """Who gives up doing a thing no longer does it, and is not known for liking it; who takes it up no longer leaves it."""
-LEFT = frozenset((DO, "play", "learn", "use", "have", "drive", "ride", WORK, "be", LIVE, "decide", SLOT))
+LEFT = frozenset((DO, "play", "learn", USE, "have", "drive", "ride", WORK, BE, LIVE, DECIDE, SLOT))
 """What a person has to do with a thing until it is left behind."""
 _SUBJECTS = {
     "me": lazily(r"我(?!们)|咱(?!们)|俺|(?<![a-z])(?:i|my|me)(?![a-z])"),
@@ -55,34 +62,43 @@ _SUBJECTS = {
 }
 _PART = re.compile(r"[,;。!?]|[.](?=\s)")
 
-Verdict = Literal["same", "replaces", "other"]
+Verdict = Literal["same", "replaces", "swaps", "other"]
 
 
-def topics_of(content: str) -> list[int]:
+def topics_of(content: str, *, is_asked: bool = False) -> list[int]:
     """The numbers by which an index finds memories that may say the same as a text, or the contrary; each below 2⁶³,
-    so that SQLite takes it. None for a text that says nothing of its person."""
+    so that SQLite takes it. None for a text that says nothing of its person. `is_asked`: those of a new text; what is
+    done with a thing of a kind is looked for only where the new one swaps it for another of that kind."""
     said = _read(content)
     topics = [topic for each in said.statements for topic in _topics(each)]
     topics += [topic for thing in said.left for topic in (*thing.names, f"{LIVE} ")]
     topics += [f"without {kind}" for kind in sorted(kinds_told(content))]
+    topics += [*said.changed, *((BE,) if WORK in said.changed else ())]
+    swapped = [each for each in said.statements if each.is_swap or not is_asked]
+    topics += [f"kind {kind}" for each in swapped for kind in sorted(known_kinds(each.thing))]
     return [_number(f"{subject} {topic}") for topic in dict.fromkeys(topics) for subject in said.subjects]
 
 
 def compared(new: str, old: str) -> Verdict:
     """Whether a new text says the `same` as an old one, `replaces` it (a change of mind, a move, the same and more), or
-    something `other`."""
+    something `other`; or `swaps` what is done for something of its kind without naming it, so that it replaces the old
+    one only where no second one may be meant: 我改喝茶了, of 我每天喝咖啡."""
     said, second = _read(new), read_saying(old)
     if second is None or second.subject not in said.subjects:
         return "other"
     if said.is_without and not said.is_beside and is_without(new, second):
         return "replaces"
-    if not said.is_beside and is_with_again(new, old):
+    if not said.is_beside and (is_with_again(new, old) or _is_of_what_changed(second, said.changed)):
         return "replaces"
     for at, each in enumerate(said.statements):
         verdict = _verdict(each, second, is_beside=said.is_beside)
-        if verdict != "other" and (at == 0 or each.is_so != second.is_so):
+        is_led = all(before.is_new for before in said.statements[: at + 1])  # 我換車了，現在開特斯拉
+        if verdict != "other" and (is_led or at == 0 or each.is_so != second.is_so):
             return verdict
-    return "replaces" if any(_is_left(thing, second, said.leaves) for thing in said.left) else "other"
+    if any(_is_left(thing, second, said.leaves) for thing in said.left):
+        return "replaces"
+    is_swapped = not said.is_beside and any(_is_swapped(each, second) for each in said.statements)
+    return "swaps" if is_swapped else "other"
 
 
 def change_in(text: str) -> Literal["preference", "fact"] | None:
@@ -93,7 +109,19 @@ def change_in(text: str) -> Literal["preference", "fact"] | None:
         return "preference" if said.relation in (FAVOURITE, LIKE) else "fact"
     if said and said.is_new and (said.relation in (*CHANGED, LIVE, SLOT) or kinds_left(text)):
         return "fact"
-    return "fact" if left_behind(text, is_new=False) else None
+    return "fact" if _changed(text) or left_behind(text, is_new=False) else None
+
+
+def is_timed(text: str) -> bool:
+    """Whether a text says when something is to be: 上線定在週五."""
+    said = read_saying(text)
+    return said is not None and said.relation == SLOT and bool(of_time(said.slot))
+
+
+def says_a_change(text: str) -> bool:
+    """Whether a text says that something of its person's is no more as it was."""
+    said = read_saying(text)
+    return bool(change_in(text)) or (said is not None and said.is_new)
 
 
 def is_corrected(text: str, by: str) -> bool:
@@ -160,7 +188,7 @@ def is_all_about(content: str, subject: str) -> bool:
 class _Said:
     """What a new text says, of whom (`subjects`: both, where it does not say): its `statements`, of which those behind
     the first one count where they say the contrary of an old one; the things that are `left`, and which relations that
-    ends (`leaves`)."""
+    ends (`leaves`); the relations in which all is another than before (`changed`)."""
 
     statements: tuple[Saying, ...] = ()
     left: tuple[Thing, ...] = ()
@@ -168,20 +196,47 @@ class _Said:
     subjects: tuple[str, ...] = ()
     is_beside: bool = False
     is_without: bool = False
+    changed: frozenset[str] = frozenset()
 
 
 def _read(content: str) -> _Said:
     if len(content) > MAX_CHARS:
         return _Said()
     first, folded = read_saying(content), fold(content)
-    behind = [said for part in _PART.split(folded)[1:] if (said := read_saying(part))]
-    is_of_others = speaker(folded, load_lexicon()) == "others"  # «my sister left the bakery»
+    is_of_others = _is_of_others(folded)  # «my sister left the bakery»
+    parts = [part for part in _PART.split(folded)[1:] if not is_of_others or speaker(part, load_lexicon()) == "me"]
+    behind = [said for part in parts if (said := read_saying(part))]
     left = [] if is_of_others else left_behind(content, is_new=first is not None and first.is_new)
     leaves = LEFT | {first.relation} if first else LEFT
     statements = (*([first] if first else []), *behind)
     own = [subject for subject, words in _SUBJECTS.items() if words.search(folded)] or [*_SUBJECTS]
     subjects = tuple(dict.fromkeys([*own, *(each.subject for each in statements)]))
-    return _Said(statements, tuple(left), leaves, subjects, is_beside(content), bool(kinds_left(content)))
+    is_without_some = bool(kinds_left(content))
+    return _Said(statements, tuple(left), leaves, subjects, is_beside(content), is_without_some, _changed(content))
+
+
+def _changed(text: str) -> frozenset[str]:
+    """The relations in which a text says that its person has another thing now, whatever it was: 我換工作了."""
+    lexicon, folded = load_lexicon(), plain(fold(text))
+    found = [
+        name
+        for name in lexicon.sections("sayings.changed")
+        if (said := lexicon.words(f"sayings.changed.{name}").search(folded))
+        and not lexicon.words("sayings.left.unreal").search(folded[: said.start()])
+    ]
+    return frozenset(found) if found and not _is_of_others(folded) else frozenset()
+
+
+def _is_of_others(folded: str) -> bool:
+    """Whether a folded text is about somebody else, by what they are to its person, or by their name."""
+    lexicon = load_lexicon()
+    return speaker(folded, lexicon) == "others" or lexicon.words("voices.speaker.given").match(folded) is not None
+
+
+def _is_of_what_changed(old: Saying, changed: frozenset[str]) -> bool:
+    """Whether what was said is of what has changed as a whole: the work, and the job that it was."""
+    is_job = old.relation == BE and "job" in old.thing.kinds and not says_something(old.more)
+    return old.is_so and old.subject == "me" and (old.relation in changed or (WORK in changed and is_job))
 
 
 def _verdict(new: Saying, old: Saying, *, is_beside: bool) -> Verdict:
@@ -198,6 +253,7 @@ def _topics(said: Saying) -> list[str]:
     if said.relation in SINGLE:
         return [f"{said.relation} {said.slot}"]
     own = [said.relation] if said.relation in CHANGED else [f"{SLOT} {said.slot}"] if said.slot else []
+    own += [named] if (named := of_time(said.slot)) else []
     parts = [*ended_with(said), *means_of(said)] if said.is_so else [said.thing]
     kinds = [f"without {kind}" for kind in sorted(kinds_of(said))] if said.is_so else []
     return [*own, *(name for thing in parts for name in thing.names), *kinds]
@@ -215,7 +271,9 @@ def _in_its_place(new: Saying, old: Saying) -> Verdict:
 
 def _has_changed(new: Saying, old: Saying) -> bool:
     """Whether what was so is another thing now: «I drive a Tesla now»."""
-    is_in_place = new.relation == SLOT and old.relation == "use"  # for what something is used is a place, too
+    if new.is_new and old.is_so and old.when and new.slot in {time_of(name) for name in old.thing.names}:
+        return old.relation in (DO, DECIDE)  # we have decided to launch on Friday
+    is_in_place = new.relation == SLOT and old.relation == USE  # for what something is used is a place, too
     is_alike = new.relation == old.relation or is_in_place
     if not (new.is_new and new.is_so and old.is_so and is_alike) or old.more:
         return False
@@ -224,6 +282,19 @@ def _has_changed(new: Saying, old: Saying) -> bool:
         is_alike = (is_in_place or _are_linked_alike(new, old)) and (is_of_kind or _may_be_there(new, old))
         return new.slot == old.slot and is_alike and new.when in (old.when, frozenset())
     return new.relation in CHANGED and is_of_kind and new.when == old.when
+
+
+def _is_swapped(new: Saying, old: Saying) -> bool:
+    """Whether something of its kind is done in the place of what was done: tea is drunk in that of coffee."""
+    is_done = new.relation == old.relation or (new.relation == USE and old.relation in (DO, "play", "learn"))
+    is_done = is_done or (old.relation == LIKE and new.relation == DO and new.act == old.act != "")
+    kinds = known_kinds(old.thing) & known_kinds(new.thing) - _MANIFOLD
+    is_of_kind = bool(kinds) and not new.thing.is_same(old.thing)
+    return (
+        (new.is_swap and new.is_so and old.is_so and is_done and is_of_kind)
+        and new.when in (old.when, frozenset())
+        and not says_something(old.more)
+    )
 
 
 def _are_linked_alike(new: Saying, old: Saying) -> bool:

@@ -22,7 +22,16 @@ _MADE = (
     r"^(?:have )?{sayings.slot.made} (?P<whose>the|our|my) (?P<slot>[a-z \-]{2,24}?)"
     r"(?: from .{2,20}?)? {sayings.slot.into} (?P<thing>.+)$"
 )
-_WHOSE = {"my": "me", "our": "us"}
+_TIMED = (
+    r"^(?:(?P<whose>my|our|the|我们?)(?: |的))?(?P<slot>[a-z][a-z \-]{1,24}?|[^我你您他她它不没把被,a-z]{1,8}?) ?"
+    r"(?:(?P<set>{sayings.time.set})|(?P<moved>{sayings.time.moved}))(?: |(?<=[^a-z])) ?(?P<thing>.+?)了?$"
+)
+_TIME_OF = "time of"
+_TIMES = frozenset(("weekday", "month"))
+_IS_TIME = lazily(
+    r"[0-9]|[一二两三四五六七八九十][月点号]|[月年季]底|^(?:early |mid |late )?(?:march|may)$|^next [a-z]+$"
+)
+_WHOSE = {"my": "me", "我": "me", "our": "us"}
 _SORT_OF = lazily(r"^(?:kind|sort|type|style)s? of ")
 _WHICH = lazily(r" (?:for|to|in|from|on|with|of|at|when|as|by|that|which|after|before|during|while)(?![a-z])")
 _NO_PART = ("main", "primary", "主要", "主力", "的")
@@ -63,6 +72,26 @@ def read_slot(text: str, subject: str = "") -> Slot | None:
         return None
     link = "be" if found["be"] else "use" if found["use"] else ""
     return _slot(subject or (_WHOSE[own["whose"]] if own else "us"), found["slot"], link, found["thing"])
+
+
+def read_timed(text: str) -> Slot | None:
+    """When something is to be, in a plain text: the day for which the launch is set, or to which it has moved."""
+    found = load_lexicon().shape(_TIMED).match(text)
+    thing = read_thing(found["thing"], ()) if found else None
+    if not found or not thing or not (thing.kinds & _TIMES or _IS_TIME.search(found["thing"])):
+        return None
+    slot = _slot(_WHOSE.get(found["whose"] or "", "us"), found["slot"], "be" if found["set"] else "", found["thing"])
+    return slot._replace(name=time_of(slot.name)) if slot else None
+
+
+def time_of(name: str) -> str:
+    """The place of the time of something."""
+    return f"{_TIME_OF} {name}"
+
+
+def of_time(slot: str) -> str:
+    """That whose time is in a place; empty for any other place."""
+    return slot.removeprefix(f"{_TIME_OF} ") if slot.startswith(f"{_TIME_OF} ") else ""
 
 
 def way_to_work(text: str) -> str:

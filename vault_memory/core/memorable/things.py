@@ -58,6 +58,12 @@ class Thing:
         return self.is_same(other) or _are_same(core[-len(other.words) :], other.words)
 
 
+def known_kinds(thing: Thing) -> frozenset[str]:
+    """All categories of a thing of one word: tea is a tea, and a drink."""
+    names = thing.words[0] if len(thing.words) == 1 else ()
+    return frozenset(kind for name in names for kind in categories.load().categories_of(name))
+
+
 def is_named_in(subject: str, text: str) -> bool:
     """Whether a text names each word of a subject, in either language where a category has it."""
     thing = read_thing(fold(subject), ())

@@ -19,7 +19,7 @@ from vault_memory.core.memorable.kinds import (
 )
 from vault_memory.core.memorable.parts import goes_on_with_list
 from vault_memory.core.memorable.requests import asks_to_forget
-from vault_memory.core.memorable.saying import change_in, goes_on, is_corrected
+from vault_memory.core.memorable.saying import change_in, goes_on, is_corrected, says_a_change
 from vault_memory.core.privacy import is_private, names_a_contact, redact, secrets
 from vault_memory.core.text import lazily, one_line
 
@@ -33,6 +33,7 @@ MAX_QUOTED_CHARS = 60
 _BRACKETS = {"「": "」", "『": "』", "《": "》", "“": "”", '"': '"', "'": "'", "`": "`"}
 _MAKE = lazily(r"^(?P<of>i|we|我们?)(?: [a-z]{2,12}|(?<=[我们])[\u4e00-\u9fff]{2,4})$")
 """Somebody, and what they do in one word."""
+_GERUND = lazily(r"^(?:[a-z]+ )?(?:[a-z]+ing|at|in|with|an?)(?![a-z])")
 _QUOTED = "〇"
 """Stands in a clause for what it quotes."""
 
@@ -169,6 +170,9 @@ def _runs(sentence: list[Clause], turn: HeardTurn) -> Iterator[tuple[Kind, Claus
     is_announced = False  # its matter is still to come
     for before, clause in zip([None, *sentence], sentence, strict=False):
         kind = kind_of(clause, run is not None, lexicon)
+        led = before if before and run is None and _is_led_by(before, clause) else None
+        if led and kind is None:
+            kind = kind_of(_of_its_person(clause), False, lexicon)
         is_alone = kind is not None and stands_alone(clause, lexicon)
         is_behind_colon = before is not None and ":" in turn.message.speech[before.end : clause.start]
         is_held = (
@@ -178,7 +182,7 @@ def _runs(sentence: list[Clause], turn: HeardTurn) -> Iterator[tuple[Kind, Claus
             and is_matter(clause.text, run[2].text, lexicon, is_behind_colon=is_behind_colon)
         )
         is_next = is_held or (run is not None and kind == run[0])
-        chain = chain if before and _is_of_one_make(before, clause, lexicon) else clause
+        chain = chain if before and _is_of_one_make(before, clause, lexicon) else led or clause
         is_more = False
         if kind is None and run is not None and before is run[2]:
             is_more = _says_more(before, clause, lexicon) or _is_of_list(sentence, run, clause)
@@ -193,6 +197,19 @@ def _runs(sentence: list[Clause], turn: HeardTurn) -> Iterator[tuple[Kind, Claus
         is_announced = kind == "decision" and announces(clause.text, lexicon)
     if run and not is_announced:
         yield run
+
+
+def _is_led_by(before: Clause, clause: Clause) -> bool:
+    """Whether a clause without a subject says what is so now, behind one that says what its person has changed:
+    現在當老師 behind 我換工作了. It speaks of the same person."""
+    is_told = before.is_first_person and before.is_meant and not before.asks_to_know and says_a_change(before.text)
+    return is_told and not (clause.is_about_others or clause.is_first_person) and goes_on(clause.text)
+
+
+def _of_its_person(clause: Clause) -> Clause:
+    """The clause with its person as the subject."""
+    subject = ("i am " if _GERUND.search(clause.text) else "i ") if clause.text.isascii() else "我"
+    return replace(clause, text=f"{subject}{clause.text}", is_first_person=True)
 
 
 def _changes(

@@ -15,7 +15,14 @@ from typing import NamedTuple
 
 from vault_memory.core.extraction import Lexicon, load_lexicon
 from vault_memory.core.memorable.order import usual_order
-from vault_memory.core.memorable.slots import COMMUTE, kind_of_favourite, purpose_of, read_slot, way_to_work
+from vault_memory.core.memorable.slots import (
+    COMMUTE,
+    kind_of_favourite,
+    purpose_of,
+    read_slot,
+    read_timed,
+    way_to_work,
+)
 from vault_memory.core.memorable.things import Thing, read_thing
 from vault_memory.core.memories import categories
 from vault_memory.core.text import fold
@@ -23,6 +30,7 @@ from vault_memory.core.text import fold
 MAX_CHARS = 200
 """A longer text is a note, and says more than one thing."""
 LIKE, LIVE, FAVOURITE, WORK, BE, DO, USE, SLOT = "like", "live", "favourite", "work", "be", "do", "use", "slot"
+DECIDE = "decide"
 """Relations that are read in a way of their own; the others are as the lexicon names them."""
 AT = "at"
 """The link of a workplace where one is said to be: «I'm at Ericsson». One may also be at a café just now."""
@@ -47,6 +55,8 @@ class Saying:
     slot: str = ""
     link: str = ""
     act: str = ""
+    is_swap: bool = False
+    """It is so in the place of what was done before, which is not named: 我改喝茶了."""
 
 
 @lru_cache(maxsize=256)
@@ -83,6 +93,7 @@ class _Heard:
     """«Anymore» stands at the end."""
     is_given_up: bool = False
     has_am: bool = False
+    is_swap: bool = False
 
 
 class _Reader:
@@ -106,10 +117,11 @@ class _Reader:
         self._tail, self._gone, self._taking, self._able = map(frame, ("tail", "gone", "taking", "able"))
         self._articles, self._dwelling = frame("article"), frame("dwelling")
         self._begun, self._since = tuple(frame("begun")), tuple(frame("since"))
+        self._swap = frozenset(frame("swap"))
         self._more, self._was = _any_of(frame("more")), _any_of(frame("was"))
 
     def read(self, written: str) -> Saying | None:
-        text, more = self._parted(_plain(fold(written)))
+        text, more = self._parted(plain(fold(written)))
         if self._was.search(text):
             return None
         heard = _Heard(written, more)
@@ -126,6 +138,8 @@ class _Reader:
                 thing := _ABOUT.sub("", self._without(text[: -len(phrase)], "me", "adverb", "now"))
             ):
                 return self._made(LIKE, is_so, thing, replace(heard, subject="me"))
+        if timed := self._in_time(text, heard):
+            return timed
         step = self._step(text)
         if (step is None or step.what not in self._relations) and (place := self._in_a_slot(text, heard)):
             return place
@@ -141,6 +155,16 @@ class _Reader:
         is_how = found.link == "be" and found.thing.isascii() and not self._is_name(found.thing, heard.written)
         return replace(said, slot=found.name, link="how" if is_how else found.link)
 
+    def _in_time(self, text: str, heard: _Heard) -> Saying | None:
+        """When something is to be. The days are the thing here, and not how often it is done."""
+        found = read_timed(text)
+        day = read_thing(found.thing, self._articles) if found else None
+        if not found or not day:
+            return None
+        is_new = heard.is_new or found.is_new
+        subject = heard.subject or found.subject
+        return Saying(subject, SLOT, True, day, heard.more, is_new, frozenset(), found.name, found.link)
+
     def _is_name(self, thing: str, written: str) -> bool:
         """Whether a Latin thing has a name or is of a known kind, and is not how one is: a Pixel, not a bit slow."""
         name = _without_one_of(self._articles, thing)
@@ -151,6 +175,8 @@ class _Reader:
         while text:
             if found := _WORK.match(text):
                 return self._made(WORK, heard.is_so, found["thing"], heard, text)
+            if (found := _WORK_AS.match(text)) and "job" in categories.load().categories_of(found["thing"]):
+                return self._made(WORK, heard.is_so, f"{found['at']} {found['thing']}", heard, text)
             if (found := _DWELLS.match(text)) and _is_known_place(found["thing"]):
                 return self._made(LIVE, heard.is_so, found["thing"], replace(heard, more=heard.more or found["how"]))
             if (found := _MOVED.match(text)) and (found["to"] is None or _is_known_place(found[0])):
@@ -163,8 +189,11 @@ class _Reader:
             if step.what in self._relations and (text[: step.end] not in self._articles or heard.has_am):
                 if not heard.is_so and not step.is_so:
                     return None  # 不討厭 is no liking
+                if step.what == DECIDE and (timed := self._in_time(text[step.end :].strip(), heard)):
+                    return timed
                 is_so = step.is_so and heard.is_so and not heard.is_gone
                 heard.is_new = heard.is_new or text.startswith(self._begun)
+                heard.is_swap = heard.is_swap or text[: step.end] in self._swap
                 return self._made(step.what, is_so, text[step.end :].strip(), heard, text)
             if step.what == "over" and not heard.is_so and not heard.is_given_up:
                 return None  # «I never quit»
@@ -184,6 +213,7 @@ class _Reader:
         heard.is_so = heard.is_so and step.what not in ("not", "over")
         heard.is_new = heard.is_new or step.what in ("now", "over") or phrase in self._since
         heard.has_am = heard.has_am or phrase in _AM
+        heard.is_swap = heard.is_swap or phrase in self._swap
 
     def _made(self, relation: str, is_so: bool, thing: str, heard: _Heard, whole: str = "") -> Saying | None:
         if relation == LIVE and not self._is_place(thing, heard.written):
@@ -202,15 +232,16 @@ class _Reader:
         subject = "me" if relation == LIVE else heard.subject or "me"
         slot = purpose_of(thing) if relation == USE else ""
         link = "use" if slot else ""
-        return Saying(subject, relation, is_so, read, heard.more, heard.is_new, when, slot, link, act) if read else None
+        told = (heard.more, heard.is_new, when, slot, link, act, heard.is_swap)
+        return Saying(subject, relation, is_so, read, *told) if read else None
 
     def _done(self, thing: str) -> tuple[str, str]:
         """Relation and thing of what somebody does: who can play the piano plays it, and who does on weekends, too."""
-        rest = _without_one_of(self._able, thing)
+        rest = _without_one_of(self._able, self._without(thing, "adverb") or thing)
         step = self._step(rest)
         left = rest[step.end :].strip() if step else ""
         is_act = step is not None and step.what in self._relations and step.is_so and step.what not in _STATES
-        return (step.what, left) if step and is_act and left else (DO, rest)
+        return (step.what, left) if step and is_act and left else (DO, _without_one_of(self._able, thing))
 
     def _parted(self, text: str) -> tuple[str, str]:
         """The statement, and what follows."""
@@ -290,7 +321,7 @@ def _reader() -> _Reader:
 
 
 _GOING = (DO, "drive", "ride")
-_STATES = (LIKE, BE, LIVE, WORK, "decide")
+_STATES = (LIKE, BE, LIVE, WORK, DECIDE)
 """Relations that are nothing that one does."""
 _AM = ("am", "have been", "been", "am no longer")
 _HAN = re.compile("[\u3400-\u9fff]")
@@ -317,6 +348,7 @@ _FAVOURITE = re.compile(
 )
 _ABOUT = re.compile(r"^(?:对于?|关于) ?|(?:很|非常|超级?|特别|真的|完全|一直|都|蛮|最|毫)+$")
 _WORK = re.compile(r"^(?:在|于)(?P<thing>.{1,20}?)(?:工作|上班|任职|任教|教书|服务)$")
+_WORK_AS = re.compile(r"^(?:在|于)(?P<at>.{1,12}?)(?:做|当|担任|任)(?P<thing>.{1,12})$")
 _AT = re.compile(r"^(?:at|with) (?P<thing>[^,]{2,24})$")
 _LATELY = "(?:上个?(?:月|周|星期|礼拜)|去年|今年|年初|前阵子)"
 _MOVED = re.compile(
@@ -333,7 +365,7 @@ _HAN_DAY = r"(?:早上|晚上|上午|下午|中午|傍晚)"
 _HAN_SPAN = r"(?:天|日|晚|早|年|周[一二三四五六日天末]?|个?(?:星期|礼拜)[一二三四五六日天]?|个?月)"
 _PART = "(?:morning|evening|night|afternoon)"
 _WHEN = re.compile(
-    rf"每隔?[一二两三四五六七八九十几]?{_HAN_SPAN}{_HAN_DAY}?|天天|周末|(?:周|星期|礼拜)[一二三四五六日天]{_HAN_DAY}?|{_HAN_DAY}"
+    rf"每隔?[一二两三四五六七八九十几]?{_HAN_SPAN}{_HAN_DAY}?|天天|(?:每个?)?周末|(?:周|星期|礼拜)[一二三四五六日天]{_HAN_DAY}?|{_HAN_DAY}"
     rf"|(?<![a-z])(?:a|per) (?:day|night|week|month|year)$"
     rf"|睡前|下班后|饭后|(?<![a-z])(?:(?:every|each) (?:single |other )?[a-z]+(?: {_PART})?|in the {_PART}s?|at night"
     rf"|on (?:[a-z]+days?|weekends?|weekdays?)(?: {_PART}s?)?|after (?:work|dinner|lunch)|before bed|daily|weekly"
@@ -353,7 +385,7 @@ def _parted_when(thing: str) -> tuple[str, frozenset[str]]:
     return (rest, found) if rest else (thing, frozenset())
 
 
-def _plain(text: str) -> str:
+def plain(text: str) -> str:
     """The text with contractions written out."""
     text = text.replace("’", "'")
     for pattern, long in _CONTRACTED:

@@ -47,11 +47,14 @@ def reinforced(memory: Memory, at: datetime, said_on: date | None = None, times:
 
 
 def why_lasting(memory: Memory) -> str:
-    """Why a memory is to stay for good, in words; "" for one that is not, or does already."""
+    """Why a memory is to stay for good, in words; "" for one that is not, or does already. What was earned before it
+    expired counts, however late it is asked."""
     if memory.expires_at is None or not is_of_conversation(memory):
         return ""
-    if len(memory.said_on) >= LASTING_DAYS:
-        return f"said on {', '.join(memory.said_on[:-1])} and {memory.said_on[-1]}"
-    if memory.access_count >= LASTING_USES:
+    days = [day for day in memory.said_on if day <= memory.expires_at.date().isoformat()]
+    if len(days) >= LASTING_DAYS:
+        return f"said on {', '.join(days[:-1])} and {days[-1]}"
+    is_in_time = memory.last_accessed_at is None or memory.last_accessed_at <= memory.expires_at
+    if memory.access_count >= LASTING_USES and is_in_time:
         return f"said again or recalled {memory.access_count} times"
     return ""

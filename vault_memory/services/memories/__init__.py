@@ -99,6 +99,7 @@ __all__ = [
     "memory_files",
     "memory_twins",
     "memory_rows",
+    "read_memory",
     "note_accesses",
     "note_in_session",
     "prepare_deletion",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
 from vault_memory.adapters import files
@@ -11,7 +11,7 @@ from vault_memory.adapters.index import MemoryRow
 from vault_memory.core import layout, memories
 from vault_memory.core.memories import Memory
 from vault_memory.core.text import tokens
-from vault_memory.errors import NotFound
+from vault_memory.errors import Busy, IndexUnusable, NotFound
 from vault_memory.services.indexing import reconcile
 from vault_memory.services.vault import Vault
 
@@ -37,11 +37,22 @@ class MemoryFile:
 def read_memory(
     vault: Vault, user_id: str, source: str, read: Callable[[Path], bytes | None] = files.read
 ) -> MemoryFile | None:
-    """The memory in a note; None where there is no file."""
+    """The memory in a note; None where there is no file. One whose successor is in no note is as if it named none."""
     stored = read(vault.path(user_id, source))
     if stored is None:
         return None
-    return MemoryFile(source, stored, memories.decode(stored.decode("utf-8", "replace"), PurePosixPath(source).stem))
+    memory = memories.decode(stored.decode("utf-8", "replace"), PurePosixPath(source).stem)
+    if memory.superseded_by and _is_missing(vault, user_id, memory.superseded_by):
+        memory = replace(memory, superseded_by=None)
+    return MemoryFile(source, stored, memory)
+
+
+def _is_missing(vault: Vault, user_id: str, memory_id: str) -> bool:
+    """Whether the index knows no note of an id; while it cannot tell, there may be one."""
+    try:
+        return vault.index_path(user_id).exists() and not vault.index(user_id).memories([memory_id])
+    except (Busy, IndexUnusable):
+        return False
 
 
 def memory_rows(vault: Vault, user_id: str, ids: Collection[str] | None = None) -> list[MemoryRow]:
@@ -84,18 +95,15 @@ def memory_twins(vault: Vault, user_id: str) -> list[str]:
 
 
 def without_successor(vault: Vault, user_id: str) -> list[str]:
-    """The notes that are not recalled as another one took their place, which is in no note: a person wrote so, or it
-    was deleted since. As the index knows them, in words with the next step. Changes nothing."""
+    """The notes that say that another one took their place, which is in no note: a person wrote so, or it was deleted
+    since. They are recalled again. As the index knows them, in words with the next step. Changes nothing."""
     rows, home = _indexed(vault, user_id), layout.user_dir(user_id)
     known = {row.memory_id for row in rows}
-    replaced = (row.source for row in rows if row.until == 0 and not row.source.startswith(f"{layout.ARCHIVE_DIR}/"))
     return [
-        f"{home / source} is not recalled, as {successor[:40]!r} took its place, and no note is that one: take "
+        f"{home / row.source} is recalled again, as {row.successor[:40]!r}, which took its place, is in no note: take "
         "`superseded_by` out of it if it holds, else delete it"
-        for source in replaced
-        if (file := read_memory(vault, user_id, source))
-        and (successor := file.memory.superseded_by)
-        and successor not in known
+        for row in rows
+        if row.successor and row.successor not in known
     ]
 
 

@@ -71,10 +71,10 @@ def reinforcement(
 
 def make_lasting(vault: Vault, user_id: str) -> tuple[str, ...]:
     """Let stay for good what was said in conversation on three days, or was said again or recalled five times
-    (`core.memories.why_lasting`); return the ids of these memories. One commit names each, why, and the turn that it
-    comes from. Raises `NotFound` for an unknown user, and what `write` raises."""
-    now = vault.now()
-    rows = [row for row in memory_rows(vault, user_id) if row.expires is not None and row.is_active(now.timestamp())]
+    (`core.memories.why_lasting`); return the ids of these memories. One that has expired meanwhile and is not in the
+    archive yet has earned it before. One commit names each, why, and the turn that it comes from. Raises `NotFound` for
+    an unknown user, and what `write` raises."""
+    rows = [row for row in memory_rows(vault, user_id) if row.expires is not None and row.until != 0]
     found = ((row.source, read_memory(vault, user_id, row.source)) for row in rows)
     sources = [source for source, file in found if file and memories.why_lasting(file.memory)]
     if not sources:
@@ -86,7 +86,7 @@ def make_lasting(vault: Vault, user_id: str) -> tuple[str, ...]:
         made: list[tuple[Memory, str]] = []
         for source in sources:
             file = read_memory(vault, user_id, source)
-            why = memories.why_lasting(file.memory) if file and not file.memory.is_past(now) else ""
+            why = memories.why_lasting(file.memory) if file and not file.memory.superseded_by else ""
             if file is None or not why or not vault.history.is_kept(folder / source, file.stored):
                 continue
             try:

@@ -145,9 +145,11 @@ def told_otherwise(
     vault: Vault, user_id: str, content: str, memory_type: str
 ) -> tuple[MemoryFile | None, list[MemoryFile]]:
     """The active memory that says the same as a text, in these words or, if it is of this type, in others; and those
-    whose place the text takes: of the same thing they say the contrary, or what was so before. None while the index
-    cannot tell. It takes as long among many."""
+    whose place the text takes: of the same thing they say the contrary, or what was so before. What it only swaps for
+    another thing of its kind is meant where it is the only one. None while the index cannot tell. It takes as long
+    among many."""
     gone: list[MemoryFile] = []
+    swapped: list[MemoryFile] = []
     found = memories_about(vault, user_id, content)
     known = next((file for file in found if same(file.memory.content, content)), None)
     for file in found if known is None else ():
@@ -157,9 +159,11 @@ def told_otherwise(
         verdict = compared(content, memory.content)
         if verdict == "replaces":
             gone.append(file)
+        elif verdict == "swaps":
+            swapped.append(file)
         elif verdict == "same" and memory.type == memory_type and known is None:
             known = file
-    return known, gone
+    return known, gone or (swapped if len(swapped) == 1 else [])
 
 
 def memories_about(vault: Vault, user_id: str, content: str) -> list[MemoryFile]:

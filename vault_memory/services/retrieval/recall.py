@@ -17,7 +17,7 @@ from vault_memory.core.memories import Memory, categories
 from vault_memory.core.profile import NOTE, Profile
 from vault_memory.core.text import tokens
 from vault_memory.errors import Busy, ForeignFile, HistoryError, TooLarge, Unwritable
-from vault_memory.services.memories import IMPORTANT, accesses, note_accesses, renew
+from vault_memory.services.memories import IMPORTANT, accesses, note_accesses, read_memory, renew
 from vault_memory.services.retrieval.search import (
     MAX_TOP_K,
     Hit,
@@ -222,8 +222,8 @@ def _notes(vault: Vault, user_id: str, wish: categories.Expansion, at: datetime)
 
 def _memory_of(vault: Vault, user_id: str, source: str) -> Memory | None:
     """The memory as its note is now; None where that is gone."""
-    stored = files.read(vault.path(user_id, source))
-    return memories.decode(stored.decode("utf-8", "replace"), PurePosixPath(source).stem) if stored else None
+    file = read_memory(vault, user_id, source)
+    return file.memory if file and file.stored else None
 
 
 def _recalled(user_id: str, source: str, memory: Memory, score: memories.Score, hit: Hit | None) -> Recalled:

@@ -12,6 +12,7 @@ from typing import Any
 
 from vault_memory.core.extraction import language, person, rules, styles, topics
 from vault_memory.core.extraction.judge.gates import is_gated
+from vault_memory.core.extraction.judge.places import left_by
 from vault_memory.core.extraction.judge.proposals import Proposal, Proposals
 from vault_memory.core.extraction.judge.scene import Scene
 from vault_memory.core.extraction.judge.verdicts import Verdict, decided, judged
@@ -39,7 +40,7 @@ def extract(
     weights = weights or shipped()
     ruled = [each for each in rules.signals_of(turn) if each.op == "remove" or not is_private(each.value)]
     if isinstance(weights, WeightsDamaged):
-        return turn.allowed(ruled)
+        return turn.allowed([*left_by(turn, ruled), *ruled])
     kept = [verdict for verdict in _verdicts(turn, ruled, weights) if verdict.decision != "left out"]
     heard = [
         replace(
@@ -49,7 +50,7 @@ def extract(
         )
         for verdict in sorted(kept, key=lambda each: (each.proposal.start, each.proposal.offset))
     ]
-    return turn.allowed(heard)
+    return turn.allowed([*left_by(turn, heard), *heard])
 
 
 def explain(
