@@ -133,8 +133,9 @@ class Index(Protocol):
         """Every file's stamp, by source: what a look at all files compares, several times faster than `files`."""
         ...
 
-    def problems(self) -> dict[str, str]:
-        """What is wrong with each file that could not be read, or not all of it, by source."""
+    def problems(self, *, is_read: bool | None = None) -> dict[str, str]:
+        """What is wrong with each file that could not be read (`is_read=False`), or not all of it (`is_read=True`), by
+        source."""
         ...
 
     def holds(self, document: Document) -> bool:

@@ -75,9 +75,10 @@ class SqliteIndex:
             found = db.execute("SELECT source, size, mtime_ns, ctime_ns, inode FROM files")
             return {source: (size, mtime, ctime, inode) for source, size, mtime, ctime, inode in found}
 
-    def problems(self) -> dict[str, str]:
+    def problems(self, *, is_read: bool | None = None) -> dict[str, str]:
+        only = "" if is_read is None else f" AND content_hash {'<>' if is_read else '='} x''"
         with self._open() as db:
-            return dict(rows(db, "SELECT source, problem FROM files WHERE problem <> ''"))
+            return dict(rows(db, f"SELECT source, problem FROM files WHERE problem <> ''{only}"))
 
     def holds(self, document: Document) -> bool:
         head_words = _head(document)

@@ -49,7 +49,7 @@ class NoteOut(BaseModel):
     scope: str = Field(examples=["alice"], description="The user, or `shared`.")
     path: str = Field(examples=["memory/alice/USER.md"], description="From the root of the vault.")
     content: str = Field(examples=["# 使用者資料\n"])
-    line_range: tuple[int, int] = Field(examples=[[1, 1]])
+    line_range: list[int] = Field(min_length=2, max_length=2, examples=[[1, 1]])
     commit: str = Field(examples=["1a2b3c4d5e6f7a8b9c0d1a2b3c4d5e6f7a8b9c0d"])
 
 
