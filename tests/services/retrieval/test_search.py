@@ -625,6 +625,25 @@ def test_phrases_and_beginnings(world: World, mode: str, query: str, sources: li
         assert [hit.source for hit in found.hits] == sources
 
 
+@pytest.mark.parametrize(
+    "query", ["organizatio*", "Organiz*", "runni*", "happin*", "happines*", "capabilit*", "hopi*", "citie*", "cafét*"]
+)
+def test_a_beginning_is_that_of_a_word_as_it_is_written(world: World, query: str) -> None:
+    """Its stem is shorter, or ends otherwise: organ, run, happi, capabl, hope, citi."""
+    said = "Organization, running, happiness, capability, hoping, cities, cafeteria用Organization.\n"
+    world.write("", {"said.md": said, "other.md": "Orchard rings, haps, caps, hops.\n"})
+    found = search(world, "u", query, scope="shared", mode="keyword", is_typed=True)
+    assert [hit.source for hit in found.hits] == ["said.md"]
+
+
+def test_a_beginning_of_a_title_or_of_no_word(world: World) -> None:
+    world.write("", {"a.md": "---\ntitle: Organizations\n---\nText.\n", "b.md": "An organ.\n"})
+    hits = search(world, "u", "organizatio*", scope="shared", mode="keyword", is_typed=True).hits
+    assert hits[0].source == "a.md"
+    for none in ("organizatiom*", "ru_%*", "zz*"):
+        assert not search(world, "u", none, scope="shared", mode="keyword", is_typed=True).hits
+
+
 def test_only_a_person_types_phrases(world: World) -> None:
     world.write("", SHELF)
     assert search(world, "u", 'what is "the state of Rome"', scope="shared").hits

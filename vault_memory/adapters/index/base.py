@@ -227,6 +227,10 @@ class Index(Protocol):
         path."""
         ...
 
+    def written(self, beginning: str) -> list[str]:
+        """The terms of the words here that begin so as they are written, where the term itself does not begin so."""
+        ...
+
     def called(self, name: str) -> list[tuple[str, int]]:
         """The sources of the notes that are called so (`naming.key`), each with how (`ranking.BY_NAME`, …)."""
         ...

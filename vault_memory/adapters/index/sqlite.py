@@ -370,6 +370,10 @@ class SqliteIndex:
             found = {each.chunk_id: each for each in words.fetch(db, dict.fromkeys(chunks, 0.0), {}, {})}
             return count, [found[chunk_id] for chunk_id in chunks]
 
+    def written(self, beginning: str) -> list[str]:
+        with self._open() as db, _one_state(db):
+            return words.written(db, beginning)
+
     def called(self, name: str) -> list[tuple[str, int]]:
         with self._open() as db:
             return names.sources(db, name)

@@ -291,6 +291,8 @@ def _search_scope(
     vault: Searchable, scope: str, query: SearchQuery, terms: tokens.QueryTerms, vectors: QueryVectors
 ) -> _Scoped:
     index = vault.index(scope)
+    begun = [each for term in terms.search_terms if term.endswith("*") for each in index.written(term[:-1])]
+    terms = terms._replace(search_terms=tuple(dict.fromkeys((*terms.search_terms, *begun))))
     vector = vectors.of(index, query.mode) if terms.search_terms else None  # else it can only be a name
     is_lexical = query.mode == "hybrid" and vector is not None and _is_lexical(vault, vector[0])
     only, limit = query.filter(vault.now(), scope), max(MAX_CANDIDATES, query.top_k)
