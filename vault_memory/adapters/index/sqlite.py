@@ -158,7 +158,7 @@ class SqliteIndex:
 
     def _put_file(self, db: apsw.Connection, document: Document, state: FileState) -> int:
         day = document.day.isoformat() if document.day else ""
-        tags, links = _listed(map(tokens.fold, document.tags)), _listed(document.links)
+        tags, links = _listed(filter(None, map(naming.tag, document.tags))), _listed(document.links)
         row = (document.source, document.kind, document.title, day, tags, links, *_state_row(state))
         sql = (
             f"INSERT INTO files(source, kind, title, day, tags, links, {_STATE}) VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?)"

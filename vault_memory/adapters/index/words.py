@@ -104,9 +104,8 @@ def condition(db: apsw.Connection, only: Filter, phrases: Sequence[str] = ()) ->
         tests.append("day <> '' AND day <= ?")
         values.append(only.until.isoformat())
     for tag in only.tags:
-        folded = tokens.fold(tag).rstrip("/")
         tests.append("(instr(tags, ?) OR instr(tags, ?))")
-        values.extend((f"\n{folded}\n", f"\n{folded}/"))
+        values.extend((f"\n{tag}\n", f"\n{tag}/"))
     if only.path:
         tests.append("(source IN (?, ?) OR instr(source, ?) = 1)")
         values.extend((only.path, f"{only.path}.md", f"{only.path}/"))

@@ -70,6 +70,8 @@ class SearchQuery:
             raise UsageError(f"scope must be one of {', '.join(get_args(Scope))}, not {self.scope!r}")
         if self.mode not in get_args(Mode):
             raise UsageError(f"mode must be one of {', '.join(get_args(Mode))}, not {self.mode!r}")
+        if empty := [tag for tag in self.tags if not naming.tag(tag)]:
+            raise UsageError(f"a tag to search for is a word or several, not {empty[0]!r}")
 
     def scopes(self, user_id: str) -> list[str]:
         """The scopes of the vault that a search for this user reads."""
@@ -94,7 +96,7 @@ class SearchQuery:
             tuple(self.kinds),
             self.since,
             self.until,
-            tuple(tag.lstrip("#") for tag in self.tags),
+            tuple(map(naming.tag, self.tags)),
             tuple(self.memory_types),
             self._skills(),
             None if self.history else at.timestamp(),
