@@ -58,7 +58,7 @@ def test_ids_have_a_prefix_the_time_and_something_random() -> None:
         ({"metadata": {"type": "x"}}, "'type'"),
         ({"metadata": {"a": {"b": 1}}}, "'a'"),
         ({"metadata": {"": 1}}, "''"),
-        ({"metadata": {"a": "x" * 210_000}}, "metadata"),
+        ({"metadata": {"a": "x" * 410_000}}, "metadata"),
         ({"metadata": {"a": 10**200}}, "metadata"),
         ({"tags": map(str, range(21_000))}, "tags"),
         ({"metadata": {"a": "x\x85"}}, "control"),

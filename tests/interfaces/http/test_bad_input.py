@@ -163,9 +163,9 @@ def test_a_profile_whose_front_matter_is_hostile_is_refused(server: Server, alic
 
 def test_front_matter_that_is_too_long_to_be_read_is_refused(server: Server, alice: Caller) -> None:
     before = alice.raw("GET", USER)
-    whole = "---\n" + "a: b\n" * 50_000 + "---\n# me\n"
+    whole = "---\n" + "a: b\n" * 100_000 + "---\n# me\n"
     alice("PUT", USER, 422, headers={"If-Match": before.headers["etag"]}, json={"content": whole})
-    with pytest.raises(TooLarge, match="200,000 characters"):
+    with pytest.raises(TooLarge, match="400,000 characters"):
         put_content(server.vault, "alice", whole, before.headers["etag"].strip('"'))
     many = {"content": "---\n" + "a: b\n" * 15_000 + "---\n# me\n"}
     told = alice("PUT", USER, 400, headers={"If-Match": before.headers["etag"]}, json=many)

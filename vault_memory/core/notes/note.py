@@ -24,7 +24,7 @@ CONFLICT_CLOSE = ">>>>>>> 另一邊到此為止 · end of the other text"
 CONFLICT_PROBLEM = "conflict: "
 """How the problem of a file that holds a conflict block begins."""
 
-MAX_FRONT_MATTER_CHARS = 200_000
+MAX_FRONT_MATTER_CHARS = 400_000
 """Longer front matter is a mistake: a file that opens with a horizontal rule."""
 MAX_YAML_DEPTH = 20
 MAX_YAML_VALUES = 20_000
