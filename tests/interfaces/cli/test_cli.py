@@ -166,8 +166,10 @@ def test_notes_that_cannot_be_read_whole_are_indexed_and_reported(cli: Cli, tmp_
     assert "huge.md" in sources("flamingo")
     assert sources("cormorant") == []
     assert (home / "latin.md").read_bytes() == b"caf\xe9 heron\n"
-    failed = next(s for s in cli.json("status")["scopes"] if s["scope"] == "alice")["failed"]
-    assert {"latin.md", "broken.md", "huge.md", "link.md"} <= failed.keys()
+    told = cli.json("status")
+    scope = next(s for s in told["scopes"] if s["scope"] == "alice")
+    assert {"link.md"} <= scope["failed"].keys() and scope["warned"].keys() == {"latin.md", "broken.md", "huge.md"}
+    assert not [line for line in told["unhealthy"] if ".md" in line and "huge.md" not in line]
 
 
 def test_turns_are_replayed_from_a_file_or_not_at_all(cli: Cli) -> None:

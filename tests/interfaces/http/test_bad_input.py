@@ -18,11 +18,13 @@ from tests.conftest import wait_until
 from tests.interfaces.http.conftest import Caller, Server
 from tests.vaults import write
 from vault_memory.core.layout import without_folders
+from vault_memory.errors import TooLarge
 from vault_memory.interfaces.http.app import create_app
 from vault_memory.interfaces.http.endpoints.users import ProfileIn
 from vault_memory.interfaces.http.server import BoundedHttpProtocol, configured, listen
 from vault_memory.services.admin.access import own_token
 from vault_memory.services.daemon.daemon_record import DaemonRecord, write_record
+from vault_memory.services.profiles import put_content
 from vault_memory.services.vault import Vault
 
 pytestmark = pytest.mark.slow
@@ -161,9 +163,13 @@ def test_a_profile_whose_front_matter_is_hostile_is_refused(server: Server, alic
 
 def test_front_matter_that_is_too_long_to_be_read_is_refused(server: Server, alice: Caller) -> None:
     before = alice.raw("GET", USER)
-    whole = {"content": "---\n" + "a: b\n" * 20_000 + "---\n# me\n"}
-    told = alice("PUT", USER, 413, headers={"If-Match": before.headers["etag"]}, json=whole)
-    assert "64,000 characters" in told["detail"]
+    whole = "---\n" + "a: b\n" * 100_000 + "---\n# me\n"
+    alice("PUT", USER, 422, headers={"If-Match": before.headers["etag"]}, json={"content": whole})
+    with pytest.raises(TooLarge, match="400,000 characters"):
+        put_content(server.vault, "alice", whole, before.headers["etag"].strip('"'))
+    many = {"content": "---\n" + "a: b\n" * 15_000 + "---\n# me\n"}
+    told = alice("PUT", USER, 400, headers={"If-Match": before.headers["etag"]}, json=many)
+    assert "more than 20,000 values" in told["detail"]
     assert alice("GET", USER) == before.json()
     rule = {"content": "---\n" + "a line below a rule\n" * 5_000}
     assert alice("PUT", USER, headers={"If-Match": before.headers["etag"]}, json=rule)["content"] == rule["content"]

@@ -142,10 +142,14 @@ def test_make_run_serves_and_the_readmes_tour_works_by_curl_and_with_the_openai_
         to_try = first.shows(rf"  (curl .*/my-vault/\.vault-memory/token.* {address}/api/v1/user/alice)")
         assert "主題偏好：dark" in json.loads(shell(to_try[1], clone.parent))["content"]
 
-        turn, search, prompt, *profile = shell(pasted(by_curl, port), clone).splitlines()
+        told = shell(pasted(by_curl, port), clone)
+        assert len(told.encode()) < 10_000, "it is read at a terminal"
+        turn, search, *rest = told.splitlines()
+        at = next(number for number, line in enumerate(rest) if line.startswith("HTTP/"))
+        prompt, profile = "\n".join(rest[:at]), rest[at:]
         assert json.loads(turn)["changes"] == ["languages += Rust"]
         assert "rewrites" in json.dumps(json.loads(search)["hits"])
-        assert "<relevant-memories>" in json.loads(prompt)["text"] and "Rust" in json.loads(prompt)["text"]
+        assert "<user-request>" in prompt and "登入頁" in prompt
         assert re.match(r"HTTP/1.1 200", profile[0])
         assert any(re.match(r'(?i)etag: "\w+"$', line) for line in profile)
         assert json.loads(profile[-1])["preferences"]["theme"] == "dark"

@@ -150,6 +150,8 @@ def body_for(route: Route, **more: Any) -> dict[str, Any]:
         fields |= {"action": "glow"}
     if route.method != "GET":
         return {"json": fields | more}
+    if route.path.endswith(("/note", "/related")):
+        return {"params": {"name": "USER"}}
     return {"params": {"name": "glow", "from": "glow", "to": "lamp"}} if "/graph/" in route.path else {}
 
 

@@ -124,7 +124,7 @@ def test_a_persons_own_notes_never_expire_by_the_job(vault: Vault, home: Home) -
     small = replace(vault, config=replace(vault.config, memories_capacity=3))
     assert expire_memories(small, "alice") == () and len(home.names()) == 6
     assert [line for line in status(small, "alice").degraded if "memories.capacity is 3" in line]
-    assert status(small, "alice").scopes[0].failed.keys() == {"memories/m5.md"}
+    assert status(small, "alice").scopes[0].warned.keys() == {"memories/m5.md"}
 
 
 def test_many_that_another_machine_has_brought_expire_by_the_job(vault: Vault, home: Home) -> None:

@@ -85,7 +85,7 @@ def test_what_of_a_note_is_not_understood_is_reported(vault: Vault, home: Home) 
     path = home.path / home.file(store_memory(vault, "alice", "tea is nice")).source
     path.write_text("---\nimportance: very\n---\ntea\n", encoding="utf-8")
     list_memories(vault, "alice")
-    (problem,) = status(vault, "alice").scopes[0].failed.values()
+    (problem,) = status(vault, "alice").scopes[0].warned.values()
     assert problem == "importance: 'very' is not a number from 0 to 1"
     assert path.read_text("utf-8") == "---\nimportance: very\n---\ntea\n"
 

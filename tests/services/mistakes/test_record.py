@@ -142,7 +142,7 @@ def test_a_persons_notes_count(vault: Vault, home: Home) -> None:
     assert {file.mistake.action for file in list_mistakes(vault, "alice")} == {
         *("推錯分支", "發信前沒有看收件人", "刪錯檔案"),
     }
-    failed = status(vault, "alice").scopes[0].failed
+    failed = status(vault, "alice").scopes[0].warned
     assert "created_at: 'maybe' is not a time" in failed["mistakes/壞的.md"]
     assert get_mistake_patterns(vault, "alice").total == 3
 

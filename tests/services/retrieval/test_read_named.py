@@ -6,8 +6,9 @@ from pathlib import PurePosixPath
 
 import pytest
 
+import vault_memory
 from tests.vaults import write
-from vault_memory.errors import NotFound, UsageError
+from vault_memory.errors import InvalidId, NotFound, UsageError
 from vault_memory.services.retrieval import SearchQuery, read_named, related, search, whose
 from vault_memory.services.turns import record_turn
 from vault_memory.services.vault import Vault
@@ -88,3 +89,22 @@ def test_a_user_who_is_not_there_reads_nothing(notes: Vault) -> None:
         with pytest.raises(NotFound, match="not in this vault"):
             related(notes, "carol", "tea", scope)
     assert notes.user_ids() == [] and not (notes.root / "memory").exists()
+
+
+def test_a_program_need_name_no_user(notes: Vault) -> None:
+    """As in commands: the shared notes of a vault without users, those of the only user, too; else one is named."""
+    assert vault_memory.search(notes, query="three minutes").hits[0].source == "drink/Tea.md"
+    assert vault_memory.search(notes, None, path="drink").listed == 1
+    assert vault_memory.read_note(notes, name="茶").source == "drink/Tea.md"
+    assert vault_memory.related(notes, None, "tea") == []
+    record_turn(notes, "alice", "三分鐘 three minutes", "hello")
+    found = vault_memory.search(notes, query="three minutes")
+    assert {hit.scope for hit in found.hits} == {"", "alice"}
+    assert {hit.scope for hit in vault_memory.search(notes, "alice", "three minutes").hits} == {"alice"}
+    assert vault_memory.read_note(notes, "alice", "Tea").scope == "", "a user reads shared notes, too"
+    record_turn(notes, "bob", "hi", "hello")
+    with pytest.raises(UsageError, match="2 users"):
+        vault_memory.search(notes, query="three minutes")
+    assert vault_memory.search(notes, query="three minutes", scope="shared").hits
+    with pytest.raises(InvalidId, match="None"):
+        vault_memory.list_memories(notes, None)  # type: ignore[arg-type]

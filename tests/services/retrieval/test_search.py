@@ -574,6 +574,8 @@ SHELF = {
         ({"tags": ("文学",)}, ["books/honglou.md"]),
         ({"tags": ("小說",)}, []),
         ({"tags": ("deep work",)}, ["bookshelf/a.md"]),
+        ({"tags": (" #Deep  work/ ",)}, ["bookshelf/a.md"]),
+        ({"tags": ("deep",)}, []),
         ({"tags": ("history",), "path": "books"}, ["books.md", "books/old/rome.md"]),
         ({"since": date(2026, 1, 1)}, ["bookshelf/a.md"]),
         ({"kinds": ("note",)}, ["bookshelf/a.md", "books.md", "books/honglou.md", "books/old/rome.md", "only.md"]),
@@ -585,6 +587,26 @@ def test_without_words_filters_list_the_notes(world: World, more: dict[str, obje
     found = search(world, "u", " ", 10, scope="shared", is_typed=True, **more)
     assert [hit.source for hit in found.hits] == sources and found.listed == (len(sources) if more else None)
     assert all(hit.content for hit in found.hits)
+
+
+@pytest.mark.parametrize("tag", ["", " ", "#", "#/"])
+def test_a_tag_without_a_word_is_refused(world: World, tag: str) -> None:
+    with pytest.raises(UsageError, match="a tag to search for"):
+        search(world, "u", "art", scope="shared", tags=(tag,))
+
+
+def test_a_filter_that_matches_nothing_finds_nothing(world: World) -> None:
+    world.write("", SHELF)
+    filters: list[dict[str, object]] = [{"tags": ("none",)}, {"path": "none"}, {"kinds": ("daily",)}]
+    filters += [{"since": date(2030, 1, 1)}, {"since": date(2026, 2, 1), "until": date(2026, 1, 1)}]
+    for only in filters:
+        assert search(world, "u", "state of the art", scope="shared", **only).hits == []
+
+
+def test_a_tag_of_two_lines_is_one(world: World) -> None:
+    world.write("", {"a.md": '---\ntags: ["deep\\nwork"]\n---\nText.\n'})
+    assert search(world, "u", "", scope="shared", tags=("deep work",), is_typed=True).listed == 1
+    assert search(world, "u", "", scope="shared", tags=("work",), is_typed=True).listed == 0
 
 
 def test_a_list_is_cut_and_says_how_long_it_is(world: World) -> None:
@@ -625,10 +647,47 @@ def test_phrases_and_beginnings(world: World, mode: str, query: str, sources: li
         assert [hit.source for hit in found.hits] == sources
 
 
+@pytest.mark.parametrize(
+    "query", ["organizatio*", "Organiz*", "runni*", "happin*", "happines*", "capabilit*", "hopi*", "citie*", "cafét*"]
+)
+def test_a_beginning_is_that_of_a_word_as_it_is_written(world: World, query: str) -> None:
+    """Its stem is shorter, or ends otherwise: organ, run, happi, capabl, hope, citi."""
+    said = "Organization, running, happiness, capability, hoping, cities, cafeteria用Organization.\n"
+    world.write("", {"said.md": said, "other.md": "Orchard rings, haps, caps, hops.\n"})
+    found = search(world, "u", query, scope="shared", mode="keyword", is_typed=True)
+    assert [hit.source for hit in found.hits] == ["said.md"]
+
+
+def test_a_beginning_of_a_title_or_of_no_word(world: World) -> None:
+    world.write("", {"a.md": "---\ntitle: Organizations\n---\nText.\n", "b.md": "An organ.\n"})
+    hits = search(world, "u", "organizatio*", scope="shared", mode="keyword", is_typed=True).hits
+    assert hits[0].source == "a.md"
+    for none in ("organizatiom*", "ru_%*", "zz*"):
+        assert not search(world, "u", none, scope="shared", mode="keyword", is_typed=True).hits
+
+
 def test_only_a_person_types_phrases(world: World) -> None:
     world.write("", SHELF)
     assert search(world, "u", 'what is "the state of Rome"', scope="shared").hits
     assert not search(world, "u", 'what is "the state of Rome"', scope="shared", is_typed=True).hits
+
+
+@pytest.mark.parametrize("query", ['"state of the art in Rome', 'rome "', '"', "“art in Rome", '"""'])
+def test_a_phrase_without_end_is_words(world: World, query: str) -> None:
+    world.write("", SHELF)
+    hits = search(world, "u", query, scope="shared", mode="keyword", is_typed=True).hits
+    assert [hit.source for hit in hits[:1]] == (["books/old/rome.md"] if query.strip('"') else [])
+
+
+def test_two_notes_of_one_name_come_both_and_a_title_goes_before_an_alias_of_another(world: World) -> None:
+    notes = {"a/Twin.md": "one\n", "b/Twin.md": "two\n", "c.md": "[[Twin]], of the twin: twin.\n"}
+    notes |= {"Tea.md": "Leaves.\n", "Head.md": "# Cocoa\n\nBeans.\n"}
+    notes |= {"Coffee.md": "---\naliases: [Tea, Cocoa]\n---\nTea, cocoa and coffee; tea.\n"}
+    world.write("", notes)
+    for query, sources in (("twin", ["a/Twin.md", "b/Twin.md"]), ("tea", ["Tea.md"]), ("cocoa", ["Head.md"])):
+        found = [hit.source for hit in search(world, "u", query, scope="shared").hits]
+        assert sorted(found[: len(sources)]) == sources
+    assert [hit.source for hit in search(world, "u", "tea", scope="shared").hits][:2] == ["Tea.md", "Coffee.md"]
 
 
 def test_a_phrase_may_stand_in_a_name(world: World) -> None:

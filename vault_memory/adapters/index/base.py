@@ -135,8 +135,9 @@ class Index(Protocol):
         """Every file's stamp, by source: what a look at all files compares, several times faster than `files`."""
         ...
 
-    def problems(self) -> dict[str, str]:
-        """What is wrong with each file that could not be read, or not all of it, by source."""
+    def problems(self, *, is_read: bool | None = None) -> dict[str, str]:
+        """What is wrong with each file that could not be read (`is_read=False`), or not all of it (`is_read=True`), by
+        source."""
         ...
 
     def holds(self, document: Document) -> bool:
@@ -226,6 +227,10 @@ class Index(Protocol):
     def listed(self, only: Filter, limit: int) -> tuple[int, list[Candidate]]:
         """How many notes a filter lets through, and the first chunks of `limit` of them: the newest day first, then by
         path."""
+        ...
+
+    def written(self, beginning: str) -> list[str]:
+        """The terms of the words here that begin so as they are written, where the term itself does not begin so."""
         ...
 
     def called(self, name: str) -> list[tuple[str, int]]:

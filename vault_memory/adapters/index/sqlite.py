@@ -75,9 +75,10 @@ class SqliteIndex:
             found = db.execute("SELECT source, size, mtime_ns, ctime_ns, inode FROM files")
             return {source: (size, mtime, ctime, inode) for source, size, mtime, ctime, inode in found}
 
-    def problems(self) -> dict[str, str]:
+    def problems(self, *, is_read: bool | None = None) -> dict[str, str]:
+        only = "" if is_read is None else f" AND content_hash {'<>' if is_read else '='} x''"
         with self._open() as db:
-            return dict(rows(db, "SELECT source, problem FROM files WHERE problem <> ''"))
+            return dict(rows(db, f"SELECT source, problem FROM files WHERE problem <> ''{only}"))
 
     def holds(self, document: Document) -> bool:
         head_words = _head(document)
@@ -157,7 +158,7 @@ class SqliteIndex:
 
     def _put_file(self, db: apsw.Connection, document: Document, state: FileState) -> int:
         day = document.day.isoformat() if document.day else ""
-        tags, links = _listed(map(tokens.fold, document.tags)), _listed(document.links)
+        tags, links = _listed(filter(None, map(naming.tag, document.tags))), _listed(document.links)
         row = (document.source, document.kind, document.title, day, tags, links, *_state_row(state))
         sql = (
             f"INSERT INTO files(source, kind, title, day, tags, links, {_STATE}) VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?)"
@@ -368,6 +369,10 @@ class SqliteIndex:
             count, chunks = words.listed(db, words.condition(db, only), limit)
             found = {each.chunk_id: each for each in words.fetch(db, dict.fromkeys(chunks, 0.0), {}, {})}
             return count, [found[chunk_id] for chunk_id in chunks]
+
+    def written(self, beginning: str) -> list[str]:
+        with self._open() as db, _one_state(db):
+            return words.written(db, beginning)
 
     def called(self, name: str) -> list[tuple[str, int]]:
         with self._open() as db:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import re
 from array import array
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -23,6 +24,8 @@ LARGE_INDEX_CHUNKS = 5_000
 COMMON_TERM_SHARE = 0.1
 """In a large index a term that stands in this share of the chunks is not searched for if `MIN_RARE_TERMS` are left."""
 MIN_RARE_TERMS = 3
+MAX_TEXTS_OF_BEGINNING = 200
+"""So many passages tell which words begin as was typed."""
 
 _make_segment = partial(tuple.__new__, Segment)
 """`Segment._make` without a call into Python: a search makes a thousand of them."""
@@ -54,6 +57,30 @@ def _matched(term: str) -> str:
     return f'"{term[:-1]}"*' if term.endswith("*") else f'"{" ".join(tokens.pieces(term))}"'
 
 
+def written(db: apsw.Connection, beginning: str) -> list[str]:
+    """See `Index.written`. A stem is a beginning of its word, but for its last letter: of *organization*, which begins
+    with `organizatio`, it is `organ`. The texts tell whether a term is the stem of such a word."""
+    held = rows(
+        db,
+        "SELECT term FROM terms WHERE term >= ? AND term < ? AND length(term) BETWEEN 2 AND ?",
+        (beginning[0], beginning[0] + chr(0x10FFFF), len(beginning)),
+    )
+    short = {term for (term,) in held if beginning.startswith(term[:-1]) and term != beginning}
+    if not short:
+        return []
+    said = "text || char(10) || heading || char(10) || title || char(10) || source"
+    texts = rows(
+        db,
+        f"SELECT {said} FROM chunks JOIN files USING(file_id)"
+        " WHERE chunk_id IN (SELECT rowid FROM words WHERE words MATCH ?)"
+        f" AND instr(lower({said}), ?) LIMIT ?",
+        (" OR ".join(f'"{term}"' for term in short), beginning, MAX_TEXTS_OF_BEGINNING),
+    )
+    begun = re.compile(rf"(?<![a-z0-9]){re.escape(beginning)}[a-z0-9]*")
+    found = (tokens.stems(word).strip() for (text,) in texts for word in begun.findall(tokens.fold(text)))
+    return sorted(short.intersection(found))
+
+
 def terms_to_search(terms: Sequence[str], frequency: Mapping[str, int], total: int) -> list[str]:
     """The terms to search for: those in the index; of a large one without the common terms, if enough others are left.
 
@@ -77,9 +104,8 @@ def condition(db: apsw.Connection, only: Filter, phrases: Sequence[str] = ()) ->
         tests.append("day <> '' AND day <= ?")
         values.append(only.until.isoformat())
     for tag in only.tags:
-        folded = tokens.fold(tag).rstrip("/")
         tests.append("(instr(tags, ?) OR instr(tags, ?))")
-        values.extend((f"\n{folded}\n", f"\n{folded}/"))
+        values.extend((f"\n{tag}\n", f"\n{tag}/"))
     if only.path:
         tests.append("(source IN (?, ?) OR instr(source, ?) = 1)")
         values.extend((only.path, f"{only.path}.md", f"{only.path}/"))

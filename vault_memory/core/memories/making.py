@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from vault_memory.core.memories.note import DEFAULT_IMPORTANCE, PROPERTIES, TYPES, Memory, decode, encode, fraction
+from vault_memory.core.notes import note
 from vault_memory.core.reading import plain_text, without_surrogates
 from vault_memory.core.text import one_line
 from vault_memory.errors import TooLarge, UsageError
@@ -102,7 +103,8 @@ def changed(
     if ttl_days is not None:
         values["expires_at"] = at + timedelta(days=_checked_ttl_days(ttl_days))
     found = replace(memory, **values)
-    if decode(encode(found)).id != memory.id:
+    written = encode(found)
+    if note.parse(written).problems or decode(written).id != memory.id:
         raise UsageError("tags and metadata hold more, or longer numbers, than is read of a note: make them shorter")
     return found
 

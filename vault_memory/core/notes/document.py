@@ -166,6 +166,10 @@ def _end_of_read(data: bytes, most: int) -> int:
 def _markdown(source: str, kind: str, data: bytes, text: str, problems: list[str], resume: Resume | None) -> Document:
     parsed = note.parse(text)
     problems.extend(parsed.problems)
+    if note.has_too_long_front_matter(text):
+        problems.append(
+            f"front matter of more than {note.MAX_FRONT_MATTER_CHARS:,} characters is read as text: shorten it"
+        )
     problems.extend(note.conflict_problems(text))
     lines = reading.lines(parsed.body)
     offset = parsed.body_line

@@ -31,6 +31,11 @@ def key(name: str) -> str:
     return found if len(found) <= MAX_KEY_CHARS else ""
 
 
+def tag(written: str) -> str:
+    """A tag as it is compared: folded as text is, its blanks as one, without `#` before it and `/` behind."""
+    return " ".join(tokens.fold(written).lstrip("# ").rstrip("/ ").split())
+
+
 def aliases(meta: Mapping[str, Any]) -> tuple[str, ...]:
     """What else the front matter calls the note: its `aliases` or `alias`, a list or one name."""
     return tuple(name for word in ("aliases", "alias") for name in _texts(meta.get(word)))

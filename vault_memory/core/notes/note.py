@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
+from itertools import islice, pairwise
 from typing import Any
 
 CONFLICT_OPEN = (
@@ -23,11 +24,13 @@ CONFLICT_CLOSE = ">>>>>>> 另一邊到此為止 · end of the other text"
 CONFLICT_PROBLEM = "conflict: "
 """How the problem of a file that holds a conflict block begins."""
 
-MAX_FRONT_MATTER_CHARS = 64_000
+MAX_FRONT_MATTER_CHARS = 400_000
 """Longer front matter is a mistake: a file that opens with a horizontal rule."""
 MAX_YAML_DEPTH = 20
-MAX_YAML_VALUES = 5_000
-"""Keys and values together."""
+MAX_YAML_VALUES = 20_000
+"""Keys and values together: 10,000 aliases are read in a third of a second."""
+MAX_BROKEN_KEYS = 500
+"""So many keys of broken front matter are read one by one."""
 MAX_YAML_NUMBER_CHARS = 100
 """A longer number takes long to compute and cannot be shown."""
 
@@ -63,7 +66,8 @@ class Note:
 
 
 def parse(text: str) -> Note:
-    """Split a note into front matter and body. `problems` names broken front matter; the body is complete even then."""
+    """Split a note into front matter and body. Of broken front matter each key is read that can be read by itself, and
+    `problems` has one line about it; the body is complete even then."""
     text = text.removeprefix("\ufeff")
     block = split_front_matter(text)
     if block is None:
@@ -71,10 +75,46 @@ def parse(text: str) -> Note:
     yaml, body = block
     body_line = text[: len(text) - len(body)].count("\n") + 1
     try:
-        meta = load_yaml(yaml)
+        return Note(load_yaml(yaml), body, body_line)
     except ValueError as error:
-        return Note({}, body, body_line, (f"front matter (lines 1-{body_line - 1}) is not valid YAML: {error}",))
-    return Note(meta, body, body_line)
+        meta, lost = _read_by_keys(yaml)
+        how = f"; read without {', '.join(lost)}" if meta and lost else "; read all the same" if meta else ""
+        return Note(meta, body, body_line, (f"front matter (lines 1-{body_line - 1}) is not valid YAML: {error}{how}",))
+
+
+_KEY_LINE = re.compile(r"^(?=[^\s#-])", re.MULTILINE)
+"""Where the lines of a key begin, those of which its value goes on being indented, items or comments."""
+_NO_PLAIN_TEXT = re.compile(r"^( *(?:- +|[^\s:#'\"-][^:\n]*: +))([@`%].*|[^\s'\"\[{|>#&*!].*:(?: .*)?)$", re.MULTILINE)
+"""A value on its line that YAML takes for no text although a person means one: `@name`, `Part 2: the end`."""
+_MAX_SHOWN_KEYS, _MAX_SHOWN_KEY_CHARS = 5, 30
+
+
+def _read_by_keys(yaml: str) -> tuple[dict[str, Any], list[str]]:
+    """What can be read of broken YAML, key by key, and the first names of the keys that cannot."""
+    meta: dict[str, Any] = {}
+    lost: list[str] = []
+    starts = [match.start() for match in islice(_KEY_LINE.finditer(yaml), MAX_BROKEN_KEYS + 1)]
+    for start, end in pairwise([*starts, len(yaml)][: MAX_BROKEN_KEYS + 1]):
+        lines = yaml[start:end]
+        for read_as in (lines, _NO_PLAIN_TEXT.sub(_quoted, lines.replace("\t", "  "))):
+            try:
+                meta |= load_yaml(read_as)
+                break
+            except ValueError:
+                continue
+        else:
+            first = lines.split("\n", 1)[0].strip()
+            name = first.partition(":")[0].strip() or first
+            lost.append(name if len(name) <= _MAX_SHOWN_KEY_CHARS else f"{name[:_MAX_SHOWN_KEY_CHARS]}…")
+    if len(starts) > MAX_BROKEN_KEYS:
+        lost.append(f"all behind the first {MAX_BROKEN_KEYS} keys")
+    more = len(lost) - _MAX_SHOWN_KEYS
+    return meta, [*lost[:_MAX_SHOWN_KEYS], *([f"{more} more"] if more > 0 else [])]
+
+
+def _quoted(found: re.Match[str]) -> str:
+    value = found[2].rstrip().replace("'", "''")
+    return f"{found[1]}'{value}'"
 
 
 def render(meta: Mapping[str, Any], body: str) -> str:
@@ -156,11 +196,14 @@ def load_yaml(yaml: str) -> dict[str, Any]:
     refused.
     """
     from frontmatter.default_handlers import YAMLHandler
-    from yaml import YAMLError
+    from yaml import MarkedYAMLError, YAMLError
 
     try:
         _check_yaml(yaml)
         values = YAMLHandler().load(yaml)
+    except MarkedYAMLError as error:
+        at = f" (its line {error.problem_mark.line + 1})" if error.problem_mark else ""
+        raise ValueError(f"{error.problem or error}{at}"[:200]) from error
     except (YAMLError, ValueError, TypeError) as error:  # a date such as 2026-13-45 raises ValueError
         raise ValueError(" ".join(str(error).split())[:200]) from error
     if values is None:

@@ -28,6 +28,10 @@ if TYPE_CHECKING:
     from vault_memory.services.archiving import Step
 
 
+MAX_WARNINGS = 10
+"""Of a scope that are printed: an adopted vault may have hundreds of one kind."""
+
+
 @click.command()
 @click.option("--user", "user_id", metavar="ID", help="Only this user's notes.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
@@ -69,6 +73,7 @@ def _print_status(current: Status) -> None:
         parts = [f"{scope.indexed:,} indexed"]
         parts += [f"{len(scope.pending):,} pending"] if scope.pending else []
         parts += [f"{len(scope.failed):,} failed"] if scope.failed else []
+        parts += [plural(len(scope.warned), "warning")] if scope.warned else []
         parts += [f"{scope.memories:,} memories"] if scope.memories else []
         parts += [f"{scope.vectors_pending:,} without vector"] if scope.vectors_pending else []
         echo(f"{scope.scope or '(shared)':<8} {', '.join(parts)}; index {scope.index_bytes / 1e6:.1f} MB")
@@ -77,6 +82,10 @@ def _print_status(current: Status) -> None:
             echo(f"         redacted: {kinds}")
         for source, problem in scope.failed.items():
             echo(f"         failed: {source}: {problem}")
+        for source, problem in list(scope.warned.items())[:MAX_WARNINGS]:
+            echo(f"         warning: {source}: {problem}")
+        if len(scope.warned) > MAX_WARNINGS:
+            echo(f"         and {len(scope.warned) - MAX_WARNINGS:,} more: `vault-memory status --json` has all")
     for job in current.jobs:
         if job.last:
             echo(f"job      {job.name} ({job.when}): {job.last.said}, {job.last.started:%Y-%m-%d %H:%M}")

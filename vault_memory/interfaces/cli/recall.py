@@ -153,7 +153,8 @@ def read(context: Context, user_id: str | None, as_json: bool, note: str) -> Non
     from vault_memory.services.retrieval import read_named, whose
 
     vault = context.open()
-    found = read_named(vault, *_reader(whose(vault, user_id), note))
+    user_id, scope = whose(vault, user_id, of_user="all")
+    found = read_named(vault, user_id, note, scope)
     first, last = found.line_range
     if as_json:
         print_json(found.as_dict())
@@ -174,7 +175,8 @@ def related(context: Context, user_id: str | None, top_k: int, as_json: bool, no
     from vault_memory.services.retrieval import whose
 
     vault = context.open()
-    found = around(vault, *_reader(whose(vault, user_id), note), top_k)
+    user_id, scope = whose(vault, user_id, of_user="all")
+    found = around(vault, user_id, note, scope, top_k)
     if as_json:
         print_json({"notes": [each.as_dict() for each in found]})
         return
@@ -182,12 +184,6 @@ def related(context: Context, user_id: str | None, top_k: int, as_json: bool, no
         echo(f"{each.path}  {each.score:.3f}  {each.why}")
     if not found:
         echo("nothing is tied to it: no links, no shared tags, no note that says alike")
-
-
-def _reader(asker: tuple[str, Scope], note: str) -> tuple[str, str, Scope]:
-    """The arguments of who reads a note: a user finds the shared ones, too."""
-    user_id, scope = asker
-    return user_id, note, "all" if scope == "user" else scope
 
 
 def _paths(path: Path) -> dict[str, str | None]:

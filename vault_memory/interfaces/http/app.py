@@ -22,6 +22,7 @@ from vault_memory.interfaces.http.endpoints import (
     memories,
     memory,
     mistakes,
+    notes,
     users,
 )
 from vault_memory.interfaces.http.guard import STREAMED, Guard, identify, speaking_for
@@ -61,7 +62,7 @@ def create_app(
     app.state.endings = asyncio.Semaphore(memory.MAX_CONCURRENT_ENDINGS)
     app.add_middleware(Guard, vault=vault)
     problem.install(app)
-    for subject in (health, users, memory, memories, forgetting, erasing, graph, mistakes, learning):
+    for subject in (health, users, memory, notes, memories, forgetting, erasing, graph, mistakes, learning):
         app.include_router(subject.router)
     app.include_router(proxy.routes(vault, app.state.second_looks))
     if mcp_app:

@@ -189,15 +189,20 @@ def _repair_index(vault: Vault) -> None:
 
 
 def _notes(vault: Vault) -> CheckResult:
-    problems = [
-        f"{layout.scope_dir(scope.scope) / source}: {problem}"
-        for scope in status(vault).scopes
-        for source, problem in scope.failed.items()
-    ]
-    if problems:
-        more = f" (and {len(problems) - 1} more: `vault-memory status`)" if len(problems) > 1 else ""
-        return f"{problems[0]}{more}", "correct the file; the rest of it is indexed where it can be read"
+    scopes = status(vault).scopes
+    failed = [_shown(scope.scope, *each) for scope in scopes for each in scope.failed.items()]
+    warned = [_shown(scope.scope, *each) for scope in scopes for each in scope.warned.items()]
+    problems = [*failed, *warned]
+    more = f" (and {len(problems) - 1} more: `vault-memory status`)" if len(problems) > 1 else ""
+    if failed:
+        return f"{failed[0]}{more}", "correct the file, or take it out of the vault"
+    if warned:
+        return f"every note can be read, with a warning: {warned[0]}{more}", ""
     return "every note can be read", ""
+
+
+def _shown(scope: str, source: str, problem: str) -> str:
+    return f"{layout.scope_dir(scope) / source}: {problem}"
 
 
 def _profiles(vault: Vault) -> CheckResult:
@@ -256,8 +261,7 @@ def _entities(vault: Vault) -> CheckResult:
 
 def _sizes(vault: Vault) -> CheckResult:
     if large := [line for scope in status(vault).scopes if (line := too_large(scope))]:
-        what, _, step = large[0].rpartition(": ")
-        return f"{what} (and {len(large) - 1} more)" if len(large) > 1 else what, step
+        return f"{large[0]} (and {len(large) - 1} more users)" if len(large) > 1 else large[0], ""
     return f"no user's files are above {LARGE_USER_BYTES / 1e6:.0f} MB", ""
 
 

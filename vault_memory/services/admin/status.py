@@ -40,7 +40,7 @@ from vault_memory.services.vault import Vault
 STALE_AFTER_S = 60
 """A vault is unhealthy when a file has been newer on disk than in the index for longer than this."""
 LARGE_USER_BYTES = 8_000_000
-"""A user with more bytes of files is reported (`too_large`); the limit for one user is 10 MB."""
+"""A user with more bytes of files is told so (`too_large`): all works, and git grows with each of their edits."""
 
 _Item = TypeVar("_Item")
 MAX_NAMED = 10
@@ -52,7 +52,8 @@ class ScopeStatus:
     """One scope's files against its index; sizes in bytes.
 
     `pending` files differ from the index; `stale` are the pending ones that changed more than a minute ago. `failed`
-    maps a file to what is wrong with it. `held` are deletions that wait for `resume`. `vectors_pending` passages have
+    maps a file that cannot be read to the reason, `warned` one that is read to what of it is not, or not as it was
+    meant. `held` are deletions that wait for `resume`. `vectors_pending` passages have
     no vector, so they are found by their words only. `building` is the progress of the vectors of a model that searches
     do not use yet (`1,200 of 9,000 passages in space http:bge-m3`). `redactions` counts what was kept out of the user's
     files, by category. `turns_waiting` turns are in the record, and nothing was learned from them yet. `tracked_bytes`
@@ -65,6 +66,7 @@ class ScopeStatus:
     pending: tuple[str, ...] = ()
     stale: tuple[str, ...] = ()
     failed: dict[str, str] = field(default_factory=dict)
+    warned: dict[str, str] = field(default_factory=dict)
     held: tuple[str, ...] = ()
     vectors_pending: int = 0
     building: str = ""
@@ -130,11 +132,11 @@ def status(vault: Vault, user_id: str | None = None) -> Status:
     history = _history(vault)
     daemon = _daemon(vault)
     jobs = tuple(JobStatus(job.name, when, job.help, last) for job, when, last in outcomes(vault))
-    to_search = [  # of the failed files only those with a conflict: a link, for example, must not be read
+    to_search = [  # not those that failed: a link, for example, must not be read
         layout.scope_dir(scope.scope) / source
         for scope in scope_statuses
-        for source in {*scope.pending, *scope.failed}
-        if note.CONFLICT_PROBLEM in scope.failed.get(source, note.CONFLICT_PROBLEM)
+        for source in {*scope.pending, *scope.warned} - scope.failed.keys()
+        if note.CONFLICT_PROBLEM in scope.warned.get(source, note.CONFLICT_PROBLEM)
     ]
 
     def told(ask: Callable[[], Sequence[_Item]]) -> tuple[_Item, ...]:
@@ -149,7 +151,7 @@ def status(vault: Vault, user_id: str | None = None) -> Status:
     conflicts = told(lambda: open_conflicts(vault, to_search)) if is_judged else ()
     held_back = told(lambda: [w for w in withheld(vault) if user_id in (None, layout.scope_of(PurePosixPath(w.path)))])
     judging = filter(None, [extraction.problem()])
-    full = _full(scope_statuses, vault.config.memories_capacity)
+    full = [*filter(None, map(too_large, scope_statuses)), *_full(scope_statuses, vault.config.memories_capacity)]
     degraded = (*vault.config.waits(), *judging, *full, *_degraded(scope_statuses, daemon, tally(vault)))
     refused = told(lambda: _refused_settings(vault))
     decided = told(lambda: decided_conflicts(vault)) if is_judged else ()
@@ -248,7 +250,8 @@ def vectors_by() -> str:
 def _scope(vault: Vault, scope: str) -> ScopeStatus:
     found = scan.scan(vault.root, scope)
     known: dict[str, scan.Stamp] = {}
-    problems: dict[str, str] = {}
+    failed: dict[str, str] = {}
+    warned: dict[str, str] = {}
     stats: Stats | None = None
     problem = building = ""
     memories = 0
@@ -256,7 +259,8 @@ def _scope(vault: Vault, scope: str) -> ScopeStatus:
     try:
         if vault.index_path(scope).exists():
             index = vault.index(scope)
-            known, problems, stats = index.stamps(), index.problems(), index.stats()
+            known, stats = index.stamps(), index.stats()
+            failed, warned = index.problems(is_read=False), index.problems(is_read=True)
             memories = index.active_memories(now)
             building = spaces.building(index, vault.embedder.space)
     except VaultMemoryError as error:
@@ -274,7 +278,8 @@ def _scope(vault: Vault, scope: str) -> ScopeStatus:
             for s in pending
             if s not in found.problems and now - _changed_at(vault, scope, s, found.files[s]) > STALE_AFTER_S
         ),
-        failed=problems | found.problems,
+        failed=failed | found.problems,
+        warned={source: problem for source, problem in warned.items() if source not in found.problems},
         held=held_deletions(vault, scope, change.removed, len(known)),
         vectors_pending=stats.pending.get(vault.embedder.space, stats.chunks) if stats else 0,
         building=building,
@@ -318,13 +323,13 @@ def _is_not_counted(path: PurePosixPath, home: PurePosixPath) -> bool:
 
 
 def too_large(scope: ScopeStatus) -> str:
-    """A line about a user whose files are more than git should hold of one, with the next step; else ""."""
+    """A line about a user whose files are more than git holds well of one, with what may be done; else ""."""
     if scope.tracked_bytes <= LARGE_USER_BYTES:
         return ""
     size, most = scope.tracked_bytes / 1e6, LARGE_USER_BYTES / 1e6
     return (
         f"{layout.label(scope.scope)}: {size:.1f} MB of files, without archive and conversations, are above {most:.0f} "
-        "MB: move old ones into its archive/ (limit 10 MB)"
+        "MB (the limit is 10 MB): all of it works, but git grows with each edit; old ones may go into its archive/"
     )
 
 
@@ -414,8 +419,6 @@ def _unhealthy(
                 f"{name}: what was begun to be forgotten is not all gone yet: `vault-memory heartbeat --now commits` "
                 "goes on with it"
             )
-        if large := too_large(scope):
-            lines.append(large)
     if daemon.record and not daemon.running and daemon.record.state != "stopped":
         lines.append(
             f"the daemon (process {daemon.record.pid}) died, last active {daemon.record.beat}: "

@@ -152,7 +152,8 @@ class IndexWorker:
         if report.removed:
             self._events.publish("removed", label, _first_three(report.removed))
         for source in report.failed.keys() & {*report.indexed, *(sources or ())}:
-            self._events.publish("failed", label, f"{shown_path(PurePosixPath(source))}: {report.failed[source]}")
+            what = "warning" if source in report.indexed else "failed"
+            self._events.publish(what, label, f"{shown_path(PurePosixPath(source))}: {report.failed[source]}")
         if defer_deletions and report.held:
             self._edits.add((scope, None), time.monotonic())
         else:

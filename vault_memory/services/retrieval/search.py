@@ -70,6 +70,8 @@ class SearchQuery:
             raise UsageError(f"scope must be one of {', '.join(get_args(Scope))}, not {self.scope!r}")
         if self.mode not in get_args(Mode):
             raise UsageError(f"mode must be one of {', '.join(get_args(Mode))}, not {self.mode!r}")
+        if empty := [tag for tag in self.tags if not naming.tag(tag)]:
+            raise UsageError(f"a tag to search for is a word or several, not {empty[0]!r}")
 
     def scopes(self, user_id: str) -> list[str]:
         """The scopes of the vault that a search for this user reads."""
@@ -94,7 +96,7 @@ class SearchQuery:
             tuple(self.kinds),
             self.since,
             self.until,
-            tuple(tag.lstrip("#") for tag in self.tags),
+            tuple(map(naming.tag, self.tags)),
             tuple(self.memory_types),
             self._skills(),
             None if self.history else at.timestamp(),
@@ -291,6 +293,8 @@ def _search_scope(
     vault: Searchable, scope: str, query: SearchQuery, terms: tokens.QueryTerms, vectors: QueryVectors
 ) -> _Scoped:
     index = vault.index(scope)
+    begun = [each for term in terms.search_terms if term.endswith("*") for each in index.written(term[:-1])]
+    terms = terms._replace(search_terms=tuple(dict.fromkeys((*terms.search_terms, *begun))))
     vector = vectors.of(index, query.mode) if terms.search_terms else None  # else it can only be a name
     is_lexical = query.mode == "hybrid" and vector is not None and _is_lexical(vault, vector[0])
     only, limit = query.filter(vault.now(), scope), max(MAX_CANDIDATES, query.top_k)

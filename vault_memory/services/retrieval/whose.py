@@ -10,11 +10,12 @@ from vault_memory.services.vault import Vault
 _MAX_NAMED = 5
 
 
-def whose(vault: Vault, user: str | None, scope: Scope | None = None) -> tuple[str, Scope]:
-    """The user and the scope to read. A vault without users has shared notes, where nobody need be named; in one with a
-    single user that one and the shared notes are meant. Raises `UsageError` where several may be."""
+def whose(vault: Vault, user: str | None, scope: Scope | None = None, of_user: Scope = "user") -> tuple[str, Scope]:
+    """The user and the scope to read; `of_user` is the scope of a user who names none. A vault without users has shared
+    notes, where nobody need be named; in one with a single user that one and the shared notes are meant. Raises
+    `UsageError` where several may be."""
     if user is not None:
-        return vault.user_of(user), scope or "user"
+        return vault.user_of(user), scope or of_user
     users = vault.user_ids()
     if scope == "shared" or (not users and scope != "user"):
         return layout.SHARED, "shared"
@@ -24,6 +25,6 @@ def whose(vault: Vault, user: str | None, scope: Scope | None = None) -> tuple[s
         raise UsageError("this vault has no user yet: leave the scope out to read the shared notes")
     named = ", ".join(users[:_MAX_NAMED]) + (", …" if len(users) > _MAX_NAMED else "")
     raise UsageError(
-        f"this vault has {len(users)} users ({named}): name one (`--user {users[0]}`), or read what they share "
-        "(`--scope shared`)"
+        f"this vault has {len(users)} users ({named}): name one as the user (`--user {users[0]}`), or read what they "
+        "share with the scope `shared`"
     )

@@ -1,2 +1,2 @@
-"""Our own endpoints, a file for each subject: health, users and their profiles, their conversations, their typed
-memories."""
+"""Our own endpoints, a file for each subject: health, users and their profiles, their conversations, notes by
+name, their typed memories."""
