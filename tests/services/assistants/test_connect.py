@@ -175,9 +175,62 @@ def test_a_hook_that_a_person_has_put_beside_ours_stays(bare_vault: Vault, envir
     assert list(files_of(environ)) == [".claude/settings.json"]
 
 
+_LIKE_OURS = "/usr/bin/vault-memory --vault /v hook event claude-code --user me"
+OTHERS = [
+    "/opt/mytool hook event deploy --user me",
+    "notify-send done; vault-memory --vault ~/v hook event claude-code --user alice",
+    f"{_LIKE_OURS} && say done",
+    f"{_LIKE_OURS} 2>/dev/null || true; say done",
+    f"{_LIKE_OURS} --quiet 2>/dev/null || true",
+    f"tee -a ~/log.json | {_LIKE_OURS} 2>/dev/null || true",
+    "/usr/local/bin/wrap vault-memory --vault /v hook event claude-code --user me 2>/dev/null || true",
+    "/opt/mytool --vault /v hook event claude-code --user me 2>/dev/null || true",
+    f"python ~/my.py # was: {_LIKE_OURS}",
+    f"{_LIKE_OURS} 2>/dev/null || true # 'mine",
+    f"echo 'say {_LIKE_OURS}",
+]
+
+
+@pytest.mark.parametrize("command", OTHERS)
+@pytest.mark.parametrize("form", [None, 2])
+def test_a_hook_of_another_program_is_never_ours(
+    bare_vault: Vault, environ: dict[str, str], command: str, form: int | None
+) -> None:
+    hook = {"type": "command", "command": command}
+    text = json.dumps({"hooks": {"Stop": [{"hooks": [hook]}]}}, indent=form)
+    path = placed(environ, ".claude/settings.json", text)
+    assert disconnect("claude-code", environ) == []
+    write_edits(connect(bare_vault, "claude-code", "alice", environ=environ))
+    assert path.with_name(path.name + BACKUP).read_text() == text
+    stop = json.loads(path.read_text())["hooks"]["Stop"]
+    assert stop[0] == {"hooks": [hook]} and len(stop) == 2
+    write_edits(disconnect("claude-code", environ))
+    assert files_of(environ) == {".claude/settings.json": text.encode()}
+
+
+@pytest.mark.parametrize(
+    "program",
+    ["/old/venv/bin/vault-memory", "'/my venv/bin/vault-memory'", "/old/bin/python3.12 -P -m vault_memory",
+     r"'C:\Old\Scripts\vault-memory.exe'"],
+)  # fmt: skip
+def test_a_hook_of_an_installation_that_has_moved_is_ours(
+    bare_vault: Vault, environ: dict[str, str], program: str
+) -> None:
+    line = f"{program} --vault '/my v' hook event claude-code --user me 2>/dev/null || true"
+    text = json.dumps({"hooks": {"Stop": [{"hooks": [{"type": "command", "command": line, "timeout": 5}]}]}})
+    path = placed(environ, ".claude/settings.json", text)
+    write_edits(connect(bare_vault, "claude-code", "alice", environ=environ))
+    assert len(json.loads(path.read_text())["hooks"]["Stop"]) == 1 and line not in path.read_text()
+    write_edits(disconnect("claude-code", environ))
+    assert files_of(environ) == {}
+
+
 @pytest.mark.parametrize(
     ("name", "client", "old", "new"),
     [
+        (".claude/settings.json", "claude-code", '"timeout": 5', '"timeout": 20'),
+        (".claude/settings.json", "claude-code", '"timeout": 5', '"timeout": 5, "async": true'),
+        (".claude/settings.json", "claude-code", '"hooks": [', '"matcher": "startup", "hooks": ['),
         (".cursor/mcp.json", "cursor", '"command": ', '"env": {"K": "v"}, "command": '),
         (".cursor/mcp.json", "cursor", '"alice"\n', '"alice",\n        "--toolsets"\n'),
         (".codex/config.toml", "codex", "args = ", 'env = { K = "v" }\nargs = '),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from importlib import resources
 
-from vault_memory.core.assistants.clients import NAME
+from vault_memory.core.assistants.command import NAME
 from vault_memory.core.assistants.ours import Ours, checksum, signed
 from vault_memory.core.profile import LOCALES
 from vault_memory.errors import UsageError
