@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 import stat
 import time
 from pathlib import Path
@@ -272,6 +273,39 @@ def test_a_copy_outlives_what_is_taken_out_by_hand(bare_vault: Vault, environ: d
     write_edits(connect(bare_vault, "cursor", "alice", environ=environ))
     write_edits(disconnect("cursor", environ))
     assert sorted(files_of(environ).values()) == sorted([OWN.encode(), b"{}"])
+
+
+def test_what_a_run_that_was_killed_has_left_goes(bare_vault: Vault, environ: dict[str, str]) -> None:
+    path = placed(environ, ".claude.json", OWN)
+    dead, alive = (path.with_name(f"..claude.json.{pid}-0.vault-memory.tmp") for pid in (999_999_999, os.getpid()))
+    copy = path.with_name(path.name + BACKUP)
+    foreign = path.with_name("..claude.json.1-0.tmp")
+
+    def killed() -> None:
+        for each in (dead, alive, foreign, dead.with_name(f".{copy.name}.999999999-1.vault-memory.tmp")):
+            each.write_text("half")
+        copy.write_text(OWN)  # before the file itself was changed, or after it was changed back
+
+    killed()
+    write_edits(connect(bare_vault, "claude-code", "alice", environ=environ))
+    left = [each for each in path.parent.iterdir() if each.is_file()]
+    assert sorted(left) == sorted([path, copy, foreign, alive])
+    write_edits(disconnect("claude-code", environ))
+    killed()
+    (edit,) = disconnect("claude-code", environ)
+    assert edit.after == edit.before and copy.exists()
+    write_edits([edit])
+    assert files_of(environ) == {path.name: OWN.encode(), foreign.name: b"half", alive.name: b"half"}
+    assert disconnect("claude-code", environ) == []
+
+
+def test_a_copy_that_a_killed_run_has_made_is_the_copy(bare_vault: Vault, environ: dict[str, str]) -> None:
+    path = placed(environ, ".cursor/mcp.json", OWN)
+    write_edits(connect(bare_vault, "cursor", "alice", environ=environ))
+    changed(path, '"--user"', '"--user", "alice", "--toolsets"')
+    path.with_name(path.name + BACKUP + "-2").write_bytes(path.read_bytes())
+    write_edits(disconnect("cursor", environ))
+    assert sorted(each.name for each in path.parent.iterdir()) == ["mcp.json", "mcp.json.before-vault-memory-2"]
 
 
 def test_a_save_meanwhile_is_not_lost(bare_vault: Vault, environ: dict[str, str]) -> None:
