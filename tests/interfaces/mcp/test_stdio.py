@@ -217,6 +217,23 @@ def test_a_server_goes_on_for_its_person_under_another_id(raw: Raw, cli: Cli) ->
     assert "Rex" in cli("recall", "--user", "carol", "dog")
 
 
+def test_a_subscriber_is_told_that_the_address_has_changed(raw: Raw, cli: Cli) -> None:
+    """The person has another id; what is at the old address then is nobody's, or somebody else's."""
+    raw.call("set_preference", key="theme", value="dark")
+    params = {"uri": "memory://alice/USER.md"}
+    raw.send({"jsonrpc": "2.0", "id": 5, "method": "resources/subscribe", "params": params})
+    assert raw.received()["result"] == {}
+    cli("user", "rename", "alice", "carol")
+    assert raw.received() == {"jsonrpc": "2.0", "method": "notifications/resources/updated", "params": params}
+    raw.send({"jsonrpc": "2.0", "id": 6, "method": "resources/read", "params": params})
+    assert "memory://carol/" in raw.received()["error"]["message"]
+    cli("pref", "set", "--user", "alice", "theme", "light")  # somebody else's: nothing is heard of it
+    cli("pref", "set", "--user", "carol", "theme", "light")
+    assert raw.received()["params"] == params
+    raw.send({"jsonrpc": "2.0", "id": 7, "method": "ping"})
+    assert raw.received()["id"] == 7
+
+
 def test_a_wrong_call_is_told_before_anything_is_served(cli: Cli) -> None:
     assert "no toolset 'valt'" in cli("mcp", "--user", "alice", "--toolsets", "valt", code=2, stdin="")
     assert ", who is new" in cli.run("mcp", "--user", "alice", stdin="").stderr
