@@ -171,7 +171,7 @@ def _told(path: Path, content: bytes, tell: Callable[[str], _Told]) -> _Told:
     try:
         return tell(text)
     except UsageError as error:
-        raise UsageError(f"{path} stays as it is: {error}. Mend it, or add the entry of docs/mcp.md by hand") from error
+        raise UsageError(f"{path} stays as it is: {error}. Mend it, or do by hand what docs/mcp.md says") from error
 
 
 def _changed(path: Path, content: bytes, change: Callable[[str], str]) -> bytes:
