@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from vault_memory.adapters.machine import NO_YES, MachineRecord, state_folder
+from vault_memory.adapters.machine import NO_YES, MachineRecord, own_vaults, state_folder
+from vault_memory.errors import Unwritable
 
 URL = {"llm.base_url": "http://a.example/v1"}
 
@@ -84,6 +85,15 @@ def test_an_entry_of_another_form_trusts_nothing(root: Path, entry: object) -> N
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows keeps no such rights")
+def test_a_folder_in_its_place_is_told(root: Path) -> None:
+    record().mkdir(parents=True)
+    machine = MachineRecord(root)
+    assert "is no file: take away what is there (trust.json)" in machine.doubts(URL)["llm.base_url"]
+    assert not machine.has_own_tokens() and machine.agreed("x") == {} and own_vaults() == []
+    with pytest.raises(Unwritable, match=r"trust\.json"):
+        machine.say_yes(URL)
+
+
 def test_nobody_else_may_read_or_write_it(root: Path) -> None:
     state_folder().mkdir(parents=True)
     state_folder().chmod(0o755)

@@ -541,6 +541,12 @@ def abandoned(folder: Path) -> list[Path]:
     return [temp for temp in _temporaries_in(folder) if not _alive(temp.name)]
 
 
+def abandoned_for(path: Path) -> list[Path]:
+    """Temporary files for `path`, and for files beside it whose names begin like its own, whose writer is dead; none
+    where there is no folder."""
+    return [temp for temp in temporaries(path) if not _alive(temp.name)] if path.parent.is_dir() else []
+
+
 def _temporaries_in(folder: Path) -> list[Path]:
     with os.scandir(folder) as entries:
         return [folder / entry.name for entry in entries if is_temporary(entry.name)]

@@ -18,8 +18,9 @@ from typing import Any
 
 from vault_memory.adapters import files
 from vault_memory.adapters.state import StateFile
-from vault_memory.errors import Unwritable, VaultMemoryError
+from vault_memory.errors import ForeignFile, Unwritable, VaultMemoryError
 
+_NAME = "trust.json"
 NO_YES = "this machine has not said yes"
 _OTHERS_MAY_WRITE = stat.S_IWGRP | stat.S_IWOTH
 
@@ -104,7 +105,7 @@ class MachineRecord:
 
 def _record_path() -> Path:
     try:
-        return state_folder() / "trust.json"
+        return state_folder() / _NAME
     except RuntimeError as error:  # this user has no home folder
         raise Unwritable(f"there is no place for this machine's record ({error}): set XDG_STATE_HOME") from error
 
@@ -113,15 +114,17 @@ def _read() -> tuple[dict[str, Any], str]:
     """All entries, by the path of the vault, and what is wrong with the record ("": nothing). HTTP callers are told
     what is wrong too, so it names no folder."""
     try:
-        descriptor = os.open(_record_path(), os.O_RDONLY | getattr(os, "O_BINARY", 0))
+        file = files.opened(_record_path())
     except FileNotFoundError:
         return {}, ""
+    except ForeignFile:
+        return {}, f"the record of what this machine trusts is no file: take away what is there ({_NAME})"
     except OSError as error:
         return {}, f"the record of what this machine trusts cannot be read ({error.strerror})"
     except Unwritable as error:
         return {}, str(error)
-    with os.fdopen(descriptor, "rb") as file:
-        status = os.fstat(descriptor)
+    with file:
+        status = os.fstat(file.fileno())
         is_foreign = hasattr(os, "geteuid") and os.geteuid() not in (0, status.st_uid)
         if is_foreign or (os.name != "nt" and status.st_mode & _OTHERS_MAY_WRITE):
             return {}, "others may have written the record of what this machine trusts"

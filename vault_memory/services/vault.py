@@ -471,6 +471,14 @@ class Vault:
                 raise NotFound(f"user {old!r} has got the id {user_id!r} meanwhile: this was said by somebody else")
         return user_id, end
 
+    def had_since(self, user_id: str) -> int:
+        """How far the log of renamings went when the id was last given up or given: with this it is a person's alone. 0
+        if no renaming names it."""
+        log = files.read_private(self.root / layout.STATE_DIR / _RENAMINGS, self.root) or b""
+        lines = log.decode("ascii", "replace").casefold().split("\n")
+        last = max((number for number, line in enumerate(lines, 1) if user_id.casefold() in line.split(" ")), default=0)
+        return sum(len(line) + 1 for line in lines[:last])
+
     def renamed(self) -> list[tuple[str, str]]:
         """Each id that a user had on this machine, and the one that the user has now."""
         log = files.read_private(self.root / layout.STATE_DIR / _RENAMINGS, self.root) or b""
@@ -481,11 +489,14 @@ class Vault:
                 found = [(former, new if now == old else now) for former, now in found] + [(old, new)]
         return found
 
-    def refuse_former(self, user_id: str) -> None:
+    def refuse_former(self, user_id: str, as_of: int | None = None) -> None:
         """Raise `NotFound` for an id that a user of this machine had before, while nobody has it: an assistant that is
-        still connected for it would begin another user."""
-        now = dict(self.renamed()).get(user_id)
-        if now is not None and now != user_id and not self.is_user(user_id):
+        still connected for it would begin another user. Also for one that the person who had it `as_of` then has no
+        more, whoever has it now."""
+        now = user_id if as_of is None else self.id_now(user_id, as_of)[0]
+        if now == user_id and not self.is_user(user_id):
+            now = dict(self.renamed()).get(user_id, user_id)
+        if now != user_id:
             raise NotFound(
                 f"user {user_id!r} has the id {now!r} now: connect the assistant again (`vault-memory install CLIENT "
                 f"--user {in_command(now)} --write`)"

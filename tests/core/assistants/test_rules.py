@@ -42,6 +42,16 @@ def test_what_was_written_into_ours_is_known() -> None:
     assert not WHOLE_FILE.holds("my own skill\n")
 
 
+@pytest.mark.parametrize("text", ["# Mine\n", ""])
+def test_a_section_that_has_lost_its_end_is_told(text: str) -> None:
+    """What of it is a person's nobody can tell: nothing is taken, and no second section is written behind it."""
+    half = with_rules(text, "en").replace("<!-- vault-memory: end -->", "") + "more of mine\n"
+    for broken in (half, f"{half}\n{with_rules('', 'en')}"):
+        for do in (SECTION.holds, lambda text: with_rules(text, "en")):
+            with pytest.raises(UsageError, match="has no end: put a line `<!-- vault-memory: end -->` behind"):
+                do(broken)
+
+
 def test_a_skill_has_front_matter() -> None:
     assert skill_text("zh-CN").startswith("---\nname: vault-memory\ndescription: 用户的长期记忆")
     assert "\n---\n\n# 长期记忆" in skill_text("zh-CN")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from vault_memory.core.extraction import extract
+from vault_memory.core.extraction import explain, extract
 from vault_memory.core.memorable import memorable
 
 
@@ -133,3 +133,9 @@ def test_what_is_imagined_or_heard_is_neither_learned_nor_a_memory(said: str) ->
 )
 def test_the_same_words_in_a_statement_leave_it_one(said: str) -> None:
     assert len(memorable(said)) == 1
+
+
+@pytest.mark.parametrize("text", ["我" * 200_000, "我" * 40 + "。", "a" * 50_000, "x " * 500_000, "哈\n" * 30])
+def test_a_sign_that_is_repeated_says_nothing(text: str) -> None:
+    """A key that was held down is no wish for short answers."""
+    assert extract(text, "ok") == [] and explain(text) == []

@@ -26,7 +26,9 @@ from vault_memory.interfaces.http.server import configured
 from vault_memory.interfaces.mcp import Endpoint
 from vault_memory.interfaces.mcp.catalogue import tools
 from vault_memory.interfaces.mcp.tool import TOOLSETS
-from vault_memory.services.admin import new_user_token, own_token
+from vault_memory.services.admin import new_user_token, own_token, rename_user
+from vault_memory.services.memories import list_memories
+from vault_memory.services.profiles import set_preference
 from vault_memory.services.vault import Vault
 
 INITIALIZE = {
@@ -129,6 +131,31 @@ def test_a_session_is_only_of_the_user_who_opened_it(served: Served) -> None:
     session = opened.headers["mcp-session-id"]
     assert served.post(LISTED, bob, Mcp_Session_Id=session).status_code == 404
     assert served.post(LISTED, alice, Mcp_Session_Id=session).status_code == 200
+
+
+def test_a_session_is_only_of_the_person_who_opened_it(served: Served) -> None:
+    own, vault = own_token(served.vault.root), served.vault
+    set_preference(vault, "alice", "theme", "dark")
+    set_preference(vault, "bob", "theme", "light")
+
+    def remember(user_id: str, session: str) -> httpx.Response:
+        params = {"name": "remember", "arguments": {"content": "My dog is called Rex"}}
+        call = {"jsonrpc": "2.0", "id": 5, "method": "tools/call", "params": params}
+        return served.post(call, own, X_Vault_User=user_id, Mcp_Session_Id=session)
+
+    opened = {name: served.post(INITIALIZE, own, X_Vault_User=name) for name in ("alice", "bob")}
+    sessions = {name: answer.headers["mcp-session-id"] for name, answer in opened.items()}
+    rename_user(vault, "alice", "carol")
+    refused = remember("alice", sessions["alice"])
+    assert refused.status_code == 404 and "has the id 'carol' now: connect" in refused.json()["detail"]
+    assert remember("carol", sessions["alice"]).status_code == 404
+    assert served.post(INITIALIZE, own, X_Vault_User="alice").status_code == 404
+    assert vault.user_ids() == ["bob", "carol"]
+    assert remember("bob", sessions["bob"]).status_code == 200, "no renaming has named him"
+    rename_user(vault, "bob", "alice")
+    assert remember("alice", sessions["alice"]).status_code == 404
+    assert [each.memory.content for each in list_memories(vault, "alice")] == ["My dog is called Rex"]
+    assert served.post(INITIALIZE, own, X_Vault_User="alice").status_code == 200
 
 
 @pytest.mark.parametrize("mode", ["legacy", "auto"])

@@ -158,6 +158,51 @@ def test_a_client_that_reads_no_more_ends_it(raw: Raw) -> None:
     assert b"Traceback" not in raw.server.stderr.read()
 
 
+def test_a_client_that_never_reads_and_leaves_ends_it(raw: Raw) -> None:
+    """What it was told fills the pipe, and nobody empties it."""
+    for _ in range(40):
+        raw.send({"jsonrpc": "2.0", "id": 5, "method": "tools/list"})
+    assert raw.server.stdin is not None and raw.server.stderr is not None
+    raw.server.stdin.close()
+    assert raw.server.wait(30) == 0
+    assert b"Traceback" not in raw.server.stderr.read()
+
+
+def test_a_client_may_read_late(raw: Raw) -> None:
+    """What it was told is more than a pipe holds."""
+    for number in range(40):
+        raw.send({"jsonrpc": "2.0", "id": number, "method": "tools/list"})
+    assert sorted(raw.received()["id"] for _ in range(40)) == [*range(40)]
+    assert raw.end()[0] == 0
+
+
+NO_ANSWERS: list[dict[str, Any]] = [
+    {"result": [1]},
+    {"result": {"action": "so what"}},
+    {"error": {"code": -32000, "message": "no dialog here"}},
+    {"error": "no"},
+]
+
+
+@pytest.mark.parametrize("said", NO_ANSWERS)
+def test_a_client_that_cannot_ask_after_all_gets_the_two_steps(cli: Cli, said: dict[str, Any]) -> None:
+    client = Raw(cli, "--user", "alice")
+    with client.server:
+        able = HELLO | {"capabilities": {"elicitation": {}}}
+        client.send({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": able})
+        client.received()
+        client.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
+        client.call("remember", content="My dog is called Rex")
+        call = {"name": "delete_memory", "arguments": {"query": "Rex"}}
+        client.send({"jsonrpc": "2.0", "id": 9, "method": "tools/call", "params": call})
+        asked = client.received()
+        assert asked["method"] == "elicitation/create"
+        client.send({"jsonrpc": "2.0", "id": asked["id"], **said})
+        told = client.received()
+        assert told["id"] == 9 and told["result"]["structuredContent"]["confirm_code"], told
+        assert client.end()[0] == 0
+
+
 def test_a_server_goes_on_for_its_person_under_another_id(raw: Raw, cli: Cli) -> None:
     """Whoever has the id after them is somebody else: nothing of the first one's reaches them, in either direction."""
     raw.call("set_preference", key="theme", value="dark")
@@ -170,6 +215,23 @@ def test_a_server_goes_on_for_its_person_under_another_id(raw: Raw, cli: Cli) ->
     theirs = b"".join(path.read_bytes() for path in (cli.folder / "memory/alice").rglob("*") if path.is_file())
     assert not any(word.encode() in theirs for word in ("Rex", "concise", "Rust"))
     assert "Rex" in cli("recall", "--user", "carol", "dog")
+
+
+def test_a_subscriber_is_told_that_the_address_has_changed(raw: Raw, cli: Cli) -> None:
+    """The person has another id; what is at the old address then is nobody's, or somebody else's."""
+    raw.call("set_preference", key="theme", value="dark")
+    params = {"uri": "memory://alice/USER.md"}
+    raw.send({"jsonrpc": "2.0", "id": 5, "method": "resources/subscribe", "params": params})
+    assert raw.received()["result"] == {}
+    cli("user", "rename", "alice", "carol")
+    assert raw.received() == {"jsonrpc": "2.0", "method": "notifications/resources/updated", "params": params}
+    raw.send({"jsonrpc": "2.0", "id": 6, "method": "resources/read", "params": params})
+    assert "memory://carol/" in raw.received()["error"]["message"]
+    cli("pref", "set", "--user", "alice", "theme", "light")  # somebody else's: nothing is heard of it
+    cli("pref", "set", "--user", "carol", "theme", "light")
+    assert raw.received()["params"] == params
+    raw.send({"jsonrpc": "2.0", "id": 7, "method": "ping"})
+    assert raw.received()["id"] == 7
 
 
 def test_a_wrong_call_is_told_before_anything_is_served(cli: Cli) -> None:

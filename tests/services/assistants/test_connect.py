@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 import stat
 import time
 from pathlib import Path
@@ -175,9 +176,62 @@ def test_a_hook_that_a_person_has_put_beside_ours_stays(bare_vault: Vault, envir
     assert list(files_of(environ)) == [".claude/settings.json"]
 
 
+_LIKE_OURS = "/usr/bin/vault-memory --vault /v hook event claude-code --user me"
+OTHERS = [
+    "/opt/mytool hook event deploy --user me",
+    "notify-send done; vault-memory --vault ~/v hook event claude-code --user alice",
+    f"{_LIKE_OURS} && say done",
+    f"{_LIKE_OURS} 2>/dev/null || true; say done",
+    f"{_LIKE_OURS} --quiet 2>/dev/null || true",
+    f"tee -a ~/log.json | {_LIKE_OURS} 2>/dev/null || true",
+    "/usr/local/bin/wrap vault-memory --vault /v hook event claude-code --user me 2>/dev/null || true",
+    "/opt/mytool --vault /v hook event claude-code --user me 2>/dev/null || true",
+    f"python ~/my.py # was: {_LIKE_OURS}",
+    f"{_LIKE_OURS} 2>/dev/null || true # 'mine",
+    f"echo 'say {_LIKE_OURS}",
+]
+
+
+@pytest.mark.parametrize("command", OTHERS)
+@pytest.mark.parametrize("form", [None, 2])
+def test_a_hook_of_another_program_is_never_ours(
+    bare_vault: Vault, environ: dict[str, str], command: str, form: int | None
+) -> None:
+    hook = {"type": "command", "command": command}
+    text = json.dumps({"hooks": {"Stop": [{"hooks": [hook]}]}}, indent=form)
+    path = placed(environ, ".claude/settings.json", text)
+    assert disconnect("claude-code", environ) == []
+    write_edits(connect(bare_vault, "claude-code", "alice", environ=environ))
+    assert path.with_name(path.name + BACKUP).read_text() == text
+    stop = json.loads(path.read_text())["hooks"]["Stop"]
+    assert stop[0] == {"hooks": [hook]} and len(stop) == 2
+    write_edits(disconnect("claude-code", environ))
+    assert files_of(environ) == {".claude/settings.json": text.encode()}
+
+
+@pytest.mark.parametrize(
+    "program",
+    ["/old/venv/bin/vault-memory", "'/my venv/bin/vault-memory'", "/old/bin/python3.12 -P -m vault_memory",
+     r"'C:\Old\Scripts\vault-memory.exe'"],
+)  # fmt: skip
+def test_a_hook_of_an_installation_that_has_moved_is_ours(
+    bare_vault: Vault, environ: dict[str, str], program: str
+) -> None:
+    line = f"{program} --vault '/my v' hook event claude-code --user me 2>/dev/null || true"
+    text = json.dumps({"hooks": {"Stop": [{"hooks": [{"type": "command", "command": line, "timeout": 5}]}]}})
+    path = placed(environ, ".claude/settings.json", text)
+    write_edits(connect(bare_vault, "claude-code", "alice", environ=environ))
+    assert len(json.loads(path.read_text())["hooks"]["Stop"]) == 1 and line not in path.read_text()
+    write_edits(disconnect("claude-code", environ))
+    assert files_of(environ) == {}
+
+
 @pytest.mark.parametrize(
     ("name", "client", "old", "new"),
     [
+        (".claude/settings.json", "claude-code", '"timeout": 5', '"timeout": 20'),
+        (".claude/settings.json", "claude-code", '"timeout": 5', '"timeout": 5, "async": true'),
+        (".claude/settings.json", "claude-code", '"hooks": [', '"matcher": "startup", "hooks": ['),
         (".cursor/mcp.json", "cursor", '"command": ', '"env": {"K": "v"}, "command": '),
         (".cursor/mcp.json", "cursor", '"alice"\n', '"alice",\n        "--toolsets"\n'),
         (".codex/config.toml", "codex", "args = ", 'env = { K = "v" }\nargs = '),
@@ -219,6 +273,39 @@ def test_a_copy_outlives_what_is_taken_out_by_hand(bare_vault: Vault, environ: d
     write_edits(connect(bare_vault, "cursor", "alice", environ=environ))
     write_edits(disconnect("cursor", environ))
     assert sorted(files_of(environ).values()) == sorted([OWN.encode(), b"{}"])
+
+
+def test_what_a_run_that_was_killed_has_left_goes(bare_vault: Vault, environ: dict[str, str]) -> None:
+    path = placed(environ, ".claude.json", OWN)
+    dead, alive = (path.with_name(f"..claude.json.{pid}-0.vault-memory.tmp") for pid in (999_999_999, os.getpid()))
+    copy = path.with_name(path.name + BACKUP)
+    foreign = path.with_name("..claude.json.1-0.tmp")
+
+    def killed() -> None:
+        for each in (dead, alive, foreign, dead.with_name(f".{copy.name}.999999999-1.vault-memory.tmp")):
+            each.write_text("half")
+        copy.write_text(OWN)  # before the file itself was changed, or after it was changed back
+
+    killed()
+    write_edits(connect(bare_vault, "claude-code", "alice", environ=environ))
+    left = [each for each in path.parent.iterdir() if each.is_file()]
+    assert sorted(left) == sorted([path, copy, foreign, alive])
+    write_edits(disconnect("claude-code", environ))
+    killed()
+    (edit,) = disconnect("claude-code", environ)
+    assert edit.after == edit.before and copy.exists()
+    write_edits([edit])
+    assert files_of(environ) == {path.name: OWN.encode(), foreign.name: b"half", alive.name: b"half"}
+    assert disconnect("claude-code", environ) == []
+
+
+def test_a_copy_that_a_killed_run_has_made_is_the_copy(bare_vault: Vault, environ: dict[str, str]) -> None:
+    path = placed(environ, ".cursor/mcp.json", OWN)
+    write_edits(connect(bare_vault, "cursor", "alice", environ=environ))
+    changed(path, '"--user"', '"--user", "alice", "--toolsets"')
+    path.with_name(path.name + BACKUP + "-2").write_bytes(path.read_bytes())
+    write_edits(disconnect("cursor", environ))
+    assert sorted(each.name for each in path.parent.iterdir()) == ["mcp.json", "mcp.json.before-vault-memory-2"]
 
 
 def test_a_save_meanwhile_is_not_lost(bare_vault: Vault, environ: dict[str, str]) -> None:

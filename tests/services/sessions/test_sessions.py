@@ -138,7 +138,32 @@ def test_nobody_begins_under_an_id_that_was_given_up(sessions: Sessions, vault: 
         happen(sessions, "UserPromptSubmit", "I prefer light themes")
     assert vault.user_ids() == ["carol"]
     set_preference(vault, "alice", "theme", "light")
-    assert "light" in happen(sessions, "UserPromptSubmit", "What is new?")
+    assert "light" in happen(sessions, "UserPromptSubmit", "What is new?", session="s2")
+
+
+@pytest.mark.parametrize("is_same_process", [True, False])
+def test_a_session_stays_with_the_person_with_whom_it_began(
+    sessions: Sessions, vault: Vault, is_same_process: bool
+) -> None:
+    set_preference(vault, "bob", "theme", "light")
+    happen(sessions, "UserPromptSubmit", "What is new?")
+    rename_user(vault, "alice", "carol")
+    rename_user(vault, "bob", "alice")
+    later = sessions if is_same_process else Sessions(vault)
+    for name in ("UserPromptSubmit", "Stop", "SessionStart", "SessionEnd"):
+        with pytest.raises(NotFound, match="'alice' has the id 'carol' now: connect the assistant again"):
+            happen(later, name, "I prefer Rust")
+    assert turns(vault) == []
+    assert "light" in happen(later, "UserPromptSubmit", "What is new?", session="s2")
+
+
+def test_a_session_goes_on_where_a_renaming_was_taken_back(sessions: Sessions, vault: Vault) -> None:
+    happen(sessions, "UserPromptSubmit", "What is new?")
+    rename_user(vault, "alice", "carol")
+    rename_user(vault, "carol", "alice")
+    happen(sessions, "UserPromptSubmit", "And now?")
+    happen(sessions, "Stop", "Nothing.")
+    assert turns(vault) == [("What is new?", ""), ("And now?", "Nothing.")]
 
 
 def test_of_a_long_prompt_both_ends_are_searched_for_and_all_is_kept(sessions: Sessions, vault: Vault) -> None:

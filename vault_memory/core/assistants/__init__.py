@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from vault_memory.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from vault_memory.core.assistants.clients import ASSISTANTS, Assistant, Command, Place, command_in, program_beside
+    from vault_memory.core.assistants.clients import ASSISTANTS, Assistant, Place, command_in
+    from vault_memory.core.assistants.command import Command, program_beside
     from vault_memory.core.assistants.ours import WHOLE_FILE, Ours
     from vault_memory.core.assistants.rules import RULES_LOCALES, SECTION, rules_text, skill_text, with_rules
 
@@ -33,14 +34,14 @@ __getattr__ = lazy_exports(
     {
         "ASSISTANTS": "clients",
         "Assistant": "clients",
-        "Command": "clients",
+        "Command": "command",
         "Ours": "ours",
         "Place": "clients",
         "RULES_LOCALES": "rules",
         "SECTION": "rules",
         "WHOLE_FILE": "ours",
         "command_in": "clients",
-        "program_beside": "clients",
+        "program_beside": "command",
         "rules_text": "rules",
         "skill_text": "rules",
         "with_rules": "rules",

@@ -7,54 +7,21 @@ As their makers documented it in November 2026 (`docs/mcp.md` says where that is
 from __future__ import annotations
 
 import json
-import re
-import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib import resources
-from pathlib import PurePath, PurePosixPath, PureWindowsPath
 from typing import Any, Literal, Protocol
 
 from vault_memory.core.assistants import json_text, toml_text
+from vault_memory.core.assistants.command import NAME, Command, hook_of, server_of
 from vault_memory.core.assistants.ours import WHOLE_FILE, Ours, signed
 from vault_memory.core.clients import HOOK_EVENTS
 
-NAME = "vault-memory"
-"""Of our entry in each configuration."""
 HOOK_TIMEOUT_S = 5
 CODEX_EVENTS = tuple(each for each in HOOK_EVENTS if each != "SessionEnd")
 """Codex has no event for the end of a session."""
 Path = Sequence[str | int]
-_OUR_HOOK = re.compile(r"\bhook event [\w-]+ --user ")
-
-_BY_PYTHON = ("-P", "-m", "vault_memory")
-
 Folder = Literal["home", "claude", "claude-desktop", "codex", "cursor", "vscode", "opencode"]
-
-
-@dataclass(frozen=True)
-class Command:
-    """How this program is called for a vault and a user of it; `options` are those that a person has added to those of
-    the server."""
-
-    program: tuple[str, ...]
-    vault: str
-    user: str
-    options: tuple[str, ...] = ()
-
-    @property
-    def server(self) -> tuple[str, ...]:
-        """The words that start the MCP server."""
-        return (*self.program, "--vault", self.vault, "mcp", "--user", self.user, *self.options)
-
-    def hook(self, client: str) -> str:
-        """The line for a shell that a hook runs. Its exit code is always 0: 2 would keep the person's words from the
-        model."""
-        return f"{shlex.join(self.hook_words(client))} 2>/dev/null || true"
-
-    def hook_words(self, client: str) -> tuple[str, ...]:
-        """The words that a hook runs."""
-        return (*self.program, "--vault", self.vault, "hook", "event", client, "--user", self.user)
 
 
 @dataclass(frozen=True)
@@ -81,13 +48,6 @@ class Assistant:
     has_skills: bool = False
 
 
-def program_beside(python: PurePath, is_file: Callable[[PurePath], bool]) -> tuple[str, ...]:
-    """The words that start this program, whatever the PATH of an assistant is: the script that was installed beside
-    that Python, else the Python itself."""
-    script = python.with_name(f"{NAME}.exe" if isinstance(python, PureWindowsPath) else NAME)
-    return (str(script),) if is_file(script) else (str(python), *_BY_PYTHON)
-
-
 class _Texts(Protocol):
     """The text of a file of one form: `json_text`, `toml_text`."""
 
@@ -103,7 +63,7 @@ def _server(texts: _Texts, path: Path, entry: Callable[[Command], dict[str, Any]
     """Of a file that names servers. An entry of our name that does not start this program is a person's own."""
 
     def command_of(text: str) -> Command | None:
-        return _command_of(_words(_at(texts.read(text), path)))
+        return server_of(_words(_at(texts.read(text), path)))
 
     def merged(text: str, command: Command) -> str:
         old = command_of(text)
@@ -144,19 +104,6 @@ def _words(entry: Any) -> tuple[str, ...]:
     return tuple(words) if all(isinstance(each, str) for each in words) else ()
 
 
-def _command_of(words: Sequence[str]) -> Command | None:
-    """The command whose words these are, as `install` writes them; None if they are others."""
-    at = words.index("--vault") if "--vault" in words else 0
-    program, rest = tuple(words[:at]), words[at:]
-    if len(rest) < 5 or (rest[2], rest[3]) != ("mcp", "--user"):
-        return None
-    is_script = len(program) == 1 and PureWindowsPath(program[0]).stem == NAME
-    is_whole = program[:1] and (PurePosixPath(program[0]).is_absolute() or PureWindowsPath(program[0]).is_absolute())
-    if not is_whole or not (is_script or program[1:] == _BY_PYTHON):
-        return None
-    return Command(program, rest[1], rest[4], tuple(rest[5:]))
-
-
 def _plugin(_: str, command: Command) -> str:
     """Our plugin, which is a file of its own."""
     words = json.dumps(command.hook_words("opencode"), ensure_ascii=False)
@@ -165,41 +112,57 @@ def _plugin(_: str, command: Command) -> str:
 
 
 def _hooks(client: str, events: Sequence[str]) -> dict[str, Any]:
+    """Of a file that names hooks by their event. What a person has put into one of ours, or beside it, stays."""
+
     def merged(text: str, command: Command) -> str:
         hook = {"type": "command", "command": command.hook(client), "timeout": HOOK_TIMEOUT_S}
         for event in events:
-            found = [*_our_hooks(json_text.read(text), event)]
-            for path in reversed(found[1:]):
-                text = _without_hook(text, path, text)
-            if found:
-                text = json_text.with_value(text, found[0], hook)
-            else:
-                number = len(_items(json_text.read(text), ("hooks", event)))
+            fields = json_text.read(text)
+            found = [*_our_hooks(fields, event, client)]
+            for path in reversed(found):
+                if path != found[0] and not _says_more(fields, path, client):
+                    text = _without_hook(text, path, text)
+                else:
+                    text = json_text.with_fields(text, path, {"command": hook["command"]})
+            if not found:
+                number = len(_items(fields, ("hooks", event)))
                 text = json_text.with_value(text, ("hooks", event, number), {"hooks": [hook]})
         return text
 
+    def found_in(text: str) -> list[Path]:
+        fields = json_text.read(text)
+        events = fields.get("hooks")
+        found = events if isinstance(events, Mapping) else ()
+        return [path for event in found for path in _our_hooks(fields, event, client)]
+
     def parted(text: str, was: str) -> str:
         made = text
-        hooks = json_text.read(text).get("hooks")
-        for event in hooks if isinstance(hooks, Mapping) else ():
-            for path in reversed([*_our_hooks({"hooks": hooks}, event)]):
-                made = _without_hook(made, path, was)
+        for path in reversed(found_in(text)):
+            made = _without_hook(made, path, was)
         return text if made == text else json_text.settled(made, was)
 
-    def holds(text: str) -> bool:
-        return parted(text, text) != text
+    def adds(text: str) -> bool:
+        fields = json_text.read(text)
+        return any(_says_more(fields, path, client) for path in found_in(text))
 
-    return {"merged": merged, "ours": Ours(holds, parted, lambda _: False)}
+    return {"merged": merged, "ours": Ours(lambda text: bool(found_in(text)), parted, adds)}
 
 
-def _our_hooks(fields: Mapping[str, Any], event: str) -> Iterator[Path]:
+def _our_hooks(fields: Mapping[str, Any], event: str, client: str) -> Iterator[Path]:
     """Where our hooks for an event are. A person may have put theirs beside one."""
     for group in range(len(_items(fields, ("hooks", event)))):
         path = ("hooks", event, group, "hooks")
         for number, hook in enumerate(_items(fields, path)):
-            command = hook.get("command") if isinstance(hook, Mapping) else None
-            if isinstance(command, str) and _OUR_HOOK.search(command):
+            if isinstance(hook, Mapping) and hook_of(hook.get("command"), client) is not None:
                 yield (*path, number)
+
+
+def _says_more(fields: Mapping[str, Any], path: Path, client: str) -> bool:
+    """Whether a hook of ours, or the group that goes with it, has what `install` has not written."""
+    hook, group = _at(fields, path), _at(fields, path[:-2])
+    plain = {"type": "command", "command": hook["command"], "timeout": HOOK_TIMEOUT_S}
+    goes = all(isinstance(each, Mapping) and hook_of(each.get("command"), client) for each in group["hooks"])
+    return hook != plain or (goes and len(group) > 1)
 
 
 def _without_hook(text: str, path: Path, was: str) -> str:

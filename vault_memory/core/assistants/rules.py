@@ -5,15 +5,15 @@ from __future__ import annotations
 import re
 from importlib import resources
 
-from vault_memory.core.assistants.clients import NAME
+from vault_memory.core.assistants.command import NAME
 from vault_memory.core.assistants.ours import Ours, checksum, signed
 from vault_memory.core.profile import LOCALES
 from vault_memory.errors import UsageError
 
 RULES_LOCALES = LOCALES
-_SECTION = re.compile(
-    r"<!-- vault-memory: begin(?: ([0-9a-f]{16}))? -->\r?\n(.*?)<!-- vault-memory: end -->(?:\r?\n|\Z)", re.DOTALL
-)
+_BEGIN = "<!-- vault-memory: begin"
+_END = "<!-- vault-memory: end -->"
+_SECTION = re.compile(rf"{_BEGIN}(?: ([0-9a-f]{{16}}))? -->\r?\n((?:(?!{_BEGIN}).)*?){_END}(?:\r?\n|\Z)", re.DOTALL)
 _DESCRIPTIONS = {
     "zh-TW": "使用者的長期記憶：何時回想、何時記住。答案可能取決於使用者以前說過的話、偏好或決定，"
     "或他要你記住、忘記某事時使用。",
@@ -39,9 +39,11 @@ def skill_text(locale: str) -> str:
 
 
 def with_rules(text: str, locale: str) -> str:
-    """A file of rules with ours as a section at its end, or where an older one is."""
+    """A file of rules with ours as a section at its end, or where an older one is. Raises `UsageError` for a text in
+    which a section of ours has no end."""
     body = rules_text(locale)
-    section = f"<!-- vault-memory: begin {checksum(body)} -->\n{body}<!-- vault-memory: end -->\n"
+    section = f"{_BEGIN} {checksum(body)} -->\n{body}{_END}\n"
+    _refuse_half(text)
     if found := _SECTION.search(text):
         return text[: found.start()] + section + text[found.end() :]
     return text + ("" if not text else "\n" if text.endswith("\n") else "\n\n") + section
@@ -56,9 +58,22 @@ def without_rules(text: str, was: str = "") -> str:
     return was if made.rstrip() == was.rstrip() else made
 
 
+def _refuse_half(text: str) -> None:
+    """Raise `UsageError` where a section of ours has lost its end: what of the text is ours cannot be told."""
+    if text.count(_BEGIN) != len(_SECTION.findall(text)):
+        raise UsageError(
+            f"our section there has no end: put a line `{_END}` behind the last line of ours, or delete ours by hand"
+        )
+
+
+def _holds(text: str) -> bool:
+    _refuse_half(text)
+    return bool(_SECTION.search(text))
+
+
 def _is_edited(text: str) -> bool:
     return any(found[1] != checksum(found[2]) for found in _SECTION.finditer(text))
 
 
-SECTION = Ours(lambda text: bool(_SECTION.search(text)), without_rules, _is_edited)
+SECTION = Ours(_holds, without_rules, _is_edited)
 """Of a file of rules that is a person's."""

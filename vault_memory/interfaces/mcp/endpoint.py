@@ -48,15 +48,18 @@ class Endpoint:
             await asyncio.to_thread(self._second_looks.close)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request that the guard has let through. Raises an error of ours for a caller without a user."""
+        """Answer a request that the guard has let through. Raises an error of ours for a caller without a user,
+        or with the former id of one."""
         user_id = self._whose_id(Request(scope))
+        self._vault.refuse_former(user_id)
         self._wanted.set()
         await self._ready.wait()
         from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
         from mcp.server.auth.provider import AccessToken
 
-        # A session is only of the user who has opened it.
-        scope["user"] = AuthenticatedUser(AccessToken(token="", client_id=user_id, scopes=[]))
+        # A session is only of the person who has opened it: the id may be another's meanwhile.
+        owner = f"{user_id} {self._vault.had_since(user_id)}"
+        scope["user"] = AuthenticatedUser(AccessToken(token="", client_id=owner, scopes=[]))
         await self._answer(scope, receive, send)
 
     async def _serve(self) -> None:

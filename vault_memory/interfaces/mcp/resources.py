@@ -83,19 +83,24 @@ def read(person: Person, uri: str) -> ReadResourceResult:
     return ReadResourceResult(contents=[TextResourceContents(uri=uri, mime_type=MIME, text=text)])
 
 
+_Seen = tuple[str, tuple[int, ...] | None]
+
+
 @dataclass
 class _Subscription:
     person: Person
     source: str
     tell: Callable[[], Awaitable[None]]
-    seen: tuple[int, ...] | None = field(init=False)
+    seen: _Seen = field(init=False)
 
     def __post_init__(self) -> None:
         self.seen = self.look()
 
-    def look(self) -> tuple[int, ...] | None:
-        self.person.vault.refuse_renamed(self.person.user_id, self.person.as_of)  # else it may be another's
-        return notes.note_stamp(self.person.vault, self.person.user_id, self.source)
+    def look(self) -> _Seen:
+        """As the note is now. The person's id by now is part of it: a client that is told of a change after a renaming
+        learns what the address is now by reading the old one."""
+        user_id, _ = self.person.vault.id_now(self.person.user_id, self.person.as_of)
+        return user_id, notes.note_stamp(self.person.vault, user_id, self.source)
 
 
 class Changes:

@@ -150,9 +150,11 @@ class _Answers:
                 if ctx.protocol_version in MODERN_PROTOCOL_VERSIONS:
                     form = ElicitRequest(params=ElicitRequestFormParams(message=text, requested_schema=_FORM))
                     return InputRequiredResult(input_requests={"yes": form}, request_state=json.dumps(answer.then))
-                if not _said_yes(await _ask(ctx, text)):
+                said = await _ask(ctx, text)
+                if said is not None and not _said_yes(said):
                     return _error(_SAID_NO)
-                answer = await self._working(ctx, person, partial(tool.call, person, answer.then, can_ask=False))
+                then = arguments if said is None else answer.then
+                answer = await self._working(ctx, person, partial(tool.call, person, then, can_ask=False))
             if "degraded" in answer:
                 told = [for_model(each, tool, self._tools.values()) for each in answer["degraded"]]
                 answer = answer | {"degraded": told}
@@ -268,9 +270,13 @@ def _can_ask(ctx: Context) -> bool:
 
 
 async def _ask(ctx: Context, text: str) -> Any:
-    with anyio.move_on_after(ASKED_FOR_S):
-        return await ctx.session.elicit_form(text, _FORM, related_request_id=ctx.request_id)
-    return None
+    """What the person answers, "" if nothing in time; None where the client cannot ask them, although it says so."""
+    try:
+        with anyio.move_on_after(ASKED_FOR_S):
+            return await ctx.session.elicit_form(text, _FORM, related_request_id=ctx.request_id)
+    except (MCPError, ValidationError):
+        return None
+    return ""
 
 
 def _said_yes(answer: Any) -> bool:

@@ -14,7 +14,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from concurrent.futures import CancelledError
 from contextlib import contextmanager, suppress
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import anyio
 from anyio import CancelScope
@@ -38,6 +38,8 @@ from vault_memory.services import turns
 from vault_memory.services.vault import Vault
 
 MAX_LINE_BYTES = 16 << 20
+END_WAIT_S = 5.0
+"""How long a client that has closed the input may read nothing."""
 _NO_JSON = f"the line is no JSON in UTF-8, or more than {reading.MAX_NESTING} levels deep, or holds an endless number"
 _NO_MESSAGE = (
     "this is no message of JSON-RPC 2.0: send one object with jsonrpc, id, method and, if any, params as an object"
@@ -55,10 +57,11 @@ def serve_stdio(vault: Vault, user_id: str, toolsets: Sequence[str]) -> None:
     async def run() -> None:
         read, reading_end = anyio.create_memory_object_stream[SessionMessage | Exception]()
         writing_end, written = anyio.create_memory_object_stream[SessionMessage]()
+        closed = asyncio.Event()
         with _wire() as (source, target):
-            _start_reading(source, read, writing_end.clone())
+            _start_reading(source, read, writing_end.clone(), closed)
             async with anyio.create_task_group() as group:
-                group.start_soon(_write, target, written, group.cancel_scope)
+                group.start_soon(_write, target, written, closed, group.cancel_scope)
                 await server.run(reading_end, writing_end, server.create_initialization_options())
 
     try:
@@ -68,9 +71,9 @@ def serve_stdio(vault: Vault, user_id: str, toolsets: Sequence[str]) -> None:
 
 
 @contextmanager
-def _wire() -> Iterator[tuple[BinaryIO, BinaryIO]]:
-    """Standard input and output for the protocol alone. What else this process or a child prints goes to standard
-    error meanwhile: a client would take it for a message."""
+def _wire() -> Iterator[tuple[BinaryIO, int]]:
+    """Standard input, and output as a descriptor, for the protocol alone. What else this process or a child prints goes
+    to standard error meanwhile: a client would take it for a message."""
     sys.stdout.flush()
     source, target = os.dup(0), os.dup(1)
     nothing = os.open(os.devnull, os.O_RDONLY)
@@ -79,7 +82,7 @@ def _wire() -> Iterator[tuple[BinaryIO, BinaryIO]]:
     os.dup2(2, 1)
     try:
         # Not closed: a thread may still wait at one of them.
-        yield os.fdopen(source, "rb", closefd=False), os.fdopen(target, "wb", closefd=False)
+        yield os.fdopen(source, "rb", closefd=False), target
     finally:
         os.dup2(source, 0)
         os.dup2(target, 1)
@@ -89,9 +92,10 @@ def _start_reading(
     source: BinaryIO,
     messages: MemoryObjectSendStream[SessionMessage | Exception],
     answers: MemoryObjectSendStream[SessionMessage],
+    closed: asyncio.Event,
 ) -> None:
     """Send each message on, and an answer to what is none, in a thread that nobody waits for: it may be waiting for its
-    client's next line."""
+    client's next line. `closed` is set at the end of the input."""
     loop = asyncio.get_running_loop()
 
     async def send(line: bytes) -> None:
@@ -103,6 +107,7 @@ def _start_reading(
             await messages.send(SessionMessage(message))
 
     async def end() -> None:
+        closed.set()
         await messages.aclose()
         await answers.aclose()
 
@@ -145,6 +150,9 @@ def _message(line: bytes) -> JSONRPCMessage:
     try:
         message = jsonrpc_message_adapter.validate_python(value, by_name=False)
     except ValidationError as error:
+        if known is not None and "method" not in value and value.keys() & {"result", "error"}:
+            # An answer to a question of ours: who waits for it shall not wait on, and it needs none itself.
+            return JSONRPCError(jsonrpc="2.0", id=known, error=ErrorData(code=INVALID_REQUEST, message=_NO_MESSAGE))
         raise _NoMessageError(known, INVALID_REQUEST, _NO_MESSAGE) from error
     if isinstance(message, JSONRPCNotification) and "id" in value:  # its client waits for an answer
         raise _NoMessageError(known, INVALID_REQUEST, _NO_MESSAGE)
@@ -153,20 +161,51 @@ def _message(line: bytes) -> JSONRPCMessage:
 
 def _id_in(line: bytes) -> str | int | None:
     """The id of a request that is JSON, but more than is read here; None where it is not surely that."""
-    found = _ID.findall(line) if line.rstrip().endswith(b"}") else []
+    found = _ID.findall(line) if line.rstrip().endswith(b"}") and b'"method"' in line else []
     return json.loads(found[0]) if len(found) == 1 else None
 
 
-async def _write(target: BinaryIO, messages: MemoryObjectReceiveStream[SessionMessage], serving: CancelScope) -> None:
-    """Write each message as a line; a client that reads no more ends the `serving`."""
+async def _write(
+    target: int, messages: MemoryObjectReceiveStream[SessionMessage], closed: asyncio.Event, serving: CancelScope
+) -> None:
+    """Write each message as a line; a client that reads no more ends the `serving`: one that cannot be written to, or
+    has `closed` the input and takes nothing for `END_WAIT_S`."""
     async for each in messages:
+        written = _start_writing(target, each.message)
+        closing: asyncio.Future[Any] = asyncio.ensure_future(closed.wait())
         try:
-            await anyio.to_thread.run_sync(_write_line, target, each.message)
-        except OSError:
+            await asyncio.wait((written, closing), return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait_for(written, END_WAIT_S)
+        except OSError:  # TimeoutError is one
             serving.cancel()
             return
+        finally:
+            closing.cancel()
 
 
-def _write_line(target: BinaryIO, message: JSONRPCMessage) -> None:
-    target.write(message.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n")
-    target.flush()
+def _start_writing(target: int, message: JSONRPCMessage) -> asyncio.Future[None]:
+    """Write a message in a thread that nobody waits for at the end: its client may never read."""
+    line = message.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n"
+    loop = asyncio.get_running_loop()
+    written = loop.create_future()
+
+    def tell(error: OSError | None) -> None:
+        if written.done():  # nobody waits any more
+            return
+        if error is None:
+            written.set_result(None)
+        else:
+            written.set_exception(error)
+
+    def run() -> None:
+        left, failed = memoryview(line), None
+        try:
+            while left:
+                left = left[os.write(target, left) :]
+        except OSError as error:
+            failed = error
+        with suppress(RuntimeError):  # the server has ended
+            loop.call_soon_threadsafe(tell, failed)
+
+    threading.Thread(target=run, daemon=True, name="stdout").start()
+    return written

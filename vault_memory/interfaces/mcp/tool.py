@@ -21,6 +21,11 @@ Toolset = Literal["memory", "profile", "learning", "vault", "buddy"]
 TOOLSETS: tuple[Toolset, ...] = ("memory", "profile", "learning", "vault", "buddy")
 DEFAULT_TOOLSETS: tuple[Toolset, ...] = ("memory", "profile", "learning", "vault")
 
+SHORT = 200
+"""So many characters names, ids and codes have at most: nobody writes longer ones."""
+ENDLESS = 1_000_000
+"""A number that only keeps out nonsense."""
+
 TEXT: dict[str, Any] = {"type": "string"}
 MAY_BE_TEXT: dict[str, Any] = {"anyOf": [TEXT, {"type": "null"}]}
 WHOLE: dict[str, Any] = {"type": "integer"}
@@ -140,13 +145,17 @@ TEXTS: dict[str, Any] = {"type": "array", "items": TEXT}
 
 
 def slim(schema: Any) -> Any:
-    """A schema without what a model does not need: titles, what only repeats our names, and a default that is empty, as
-    what is left out is: null is then no other value."""
+    """A schema without what a model does not need: titles, what only repeats our names, a default that is empty, as
+    what is left out is (null is then no other value), and limits that it does not come near; an error tells them."""
     if isinstance(schema, list):
         return [slim(each) for each in schema]
     if not isinstance(schema, dict):
         return schema
     kept = {key: value for key, value in schema.items() if key not in ("title", "additionalProperties")}
+    if kept.get("maxLength", SHORT + 1) <= SHORT:
+        del kept["maxLength"]
+    if kept.get("maximum", 0) >= ENDLESS:
+        del kept["maximum"]
     if not kept.get("default", True):
         kept.pop("default")
         branches = [each for each in kept.get("anyOf", ()) if each != {"type": "null"}]

@@ -38,13 +38,19 @@ _Told = TypeVar("_Told", bool, str)
 @dataclass(frozen=True)
 class Edit:
     """A change of a file: its bytes `before` (None: it is not there) and `after` it (None: it is deleted). `copy`:
-    where those before are kept. `spent`: the copy from before ours came, which goes when that is taken back."""
+    where those before are kept. `spent`: files of ours beside it that go: the copy from before ours came, when that is
+    taken back, and what was left there when this was ended in the middle."""
 
     path: Path
     before: bytes | None
     after: bytes | None
     copy: Path | None = None
-    spent: Path | None = None
+    spent: tuple[Path, ...] = ()
+
+    @property
+    def changes(self) -> bool:
+        """Whether there is anything to do."""
+        return self.after != self.before or bool(self.spent)
 
 
 def connect(
@@ -62,7 +68,7 @@ def connect(
         path = path_of(assistant.rules, environ)
         ruled = (lambda _: skill_text(rules)) if assistant.has_skills else _ruled(rules)
         edits.append(_edit(path, ruled, _rules_of(assistant)))
-    return [each for each in edits if each.after != each.before]
+    return [each for each in edits if each.changes]
 
 
 def disconnect(client: str, environ: Mapping[str, str] = os.environ) -> list[Edit]:
@@ -73,7 +79,7 @@ def disconnect(client: str, environ: Mapping[str, str] = os.environ) -> list[Edi
     edits = [_undone(path_of(each, environ), each.ours) for each in places]
     if assistant.rules is not None:
         edits.append(_undone(path_of(assistant.rules, environ), _rules_of(assistant)))
-    return [each for each in edits if each.after != each.before]
+    return [each for each in edits if each.changes]
 
 
 def write_edits(edits: Sequence[Edit]) -> None:
@@ -81,16 +87,19 @@ def write_edits(edits: Sequence[Edit]) -> None:
     `Unwritable`."""
     for edit in edits:
         older = _beside(edit.path)
-        if (edit.before is None or edit.copy == older) and older.exists():
-            older.rename(_free(edit.path))  # ours was taken out by hand meanwhile, and not what the copy is for
+        kept = files.read(older) if edit.before is None or edit.copy == older else None
+        if kept is not None and kept != edit.before:
+            older.rename(_free(edit.path, kept))  # ours was taken out by hand meanwhile, and not what the copy is for
         if edit.copy is not None:
             files.write_private(edit.copy, edit.before or b"")
-        if edit.after is None:
+        if edit.after == edit.before:
+            pass
+        elif edit.after is None:
             files.remove(edit.path, edit.before or b"")
         else:
             files.replace(edit.path, edit.after, edit.before)
-        if edit.spent is not None:
-            files.remove_private(edit.spent)
+        for spent in edit.spent:
+            files.remove_private(spent)
         if edit.after is None and edit.path.parent.name == PROGRAM and not os.listdir(edit.path.parent):
             edit.path.parent.rmdir()  # the folder of our skill
 
@@ -114,38 +123,40 @@ def _rules_of(assistant: Assistant) -> Ours:
 
 
 def _edit(path: Path, change: Callable[[str], str], ours: Ours) -> Edit:
-    before = files.read(path)
+    before, litter = files.read(path), tuple(files.abandoned_for(path))
     if before is None:
-        return Edit(path, None, _changed(path, b"", change))
+        return Edit(path, None, _changed(path, b"", change), spent=litter)
     after = _changed(path, before, change)
     holds, adds = _told(path, before, ours.holds), _told(path, before, ours.adds)
     copy = None
     if not holds:
         copy = _beside(path)
     elif adds and not _told(path, after, ours.adds):
-        copy = _free(path)
-    return Edit(path, before, after, copy)
+        copy = _free(path, before)
+    return Edit(path, before, after, copy if after != before else None, litter)
 
 
 def _undone(path: Path, ours: Ours) -> Edit:
-    before = files.read(path)
-    if before is None or not _told(path, before, ours.holds):
-        return Edit(path, before, before)
+    before, litter = files.read(path), tuple(files.abandoned_for(path))
     was = files.read(_beside(path))
+    if before is None or not _told(path, before, ours.holds):
+        is_same = was is not None and was == before  # it was taken back already, but for the copy
+        return Edit(path, before, before, spent=(*litter, _beside(path)) if is_same else litter)
     old = _text(_beside(path), was or b"")
     after: bytes | None = _changed(path, before, lambda text: ours.parted(text, old))
     if was is None and not (after or b"").strip():
         after = None
-    copy = _free(path) if _told(path, before, ours.adds) else None
-    return Edit(path, before, after, copy, _beside(path) if was is not None else None)
+    copy = _free(path, before) if _told(path, before, ours.adds) else None
+    return Edit(path, before, after, copy, litter if was is None else (*litter, _beside(path)))
 
 
 def _beside(path: Path, number: int = 1) -> Path:
     return path.with_name(f"{path.name}{BACKUP}{f'-{number}' if number > 1 else ''}")
 
 
-def _free(path: Path) -> Path:
-    return next(each for number in count(2) if not (each := _beside(path, number)).exists())
+def _free(path: Path, content: bytes) -> Path:
+    """Where a copy with this content can be: a name that is free, or one that has it, of a run that was ended then."""
+    return next(each for number in count(2) if files.read(each := _beside(path, number)) in (None, content))
 
 
 def _text(path: Path, content: bytes) -> str:
@@ -160,7 +171,7 @@ def _told(path: Path, content: bytes, tell: Callable[[str], _Told]) -> _Told:
     try:
         return tell(text)
     except UsageError as error:
-        raise UsageError(f"{path} stays as it is: {error}. Mend it, or add the entry of docs/mcp.md by hand") from error
+        raise UsageError(f"{path} stays as it is: {error}. Mend it, or do by hand what docs/mcp.md says") from error
 
 
 def _changed(path: Path, content: bytes, change: Callable[[str], str]) -> bytes:

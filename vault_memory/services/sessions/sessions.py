@@ -15,6 +15,7 @@ from vault_memory.services.distilling import end_conversation
 from vault_memory.services.indexing import reconcile
 from vault_memory.services.proxy import TurnRecorder, UserRequest
 from vault_memory.services.retrieval import Memory, build_memory, build_opening
+from vault_memory.services.sessions.beginnings import begun_as_of
 from vault_memory.services.turns import WAIT_S, Recorded, SecondLooks, learn_waiting
 from vault_memory.services.vault import Vault
 
@@ -45,8 +46,10 @@ class _Turn:
 @dataclass
 class _Session:
     """`prompts` are what the person has typed (`_both_ends`), `given` the texts that went to the model; `has_opening`:
-    with the profile among them. `turn` is the one that goes on, None if the last prompt makes none."""
+    with the profile among them. `turn` is the one that goes on, None if the last prompt makes none. It is of whoever
+    had the id as of `begun_as_of`."""
 
+    begun_as_of: int
     prompts: list[str] = field(default_factory=list)
     given: str = ""
     has_opening: bool = False
@@ -58,7 +61,7 @@ class Sessions:
     other. `close` it at the end."""
 
     def __init__(self, vault: Vault) -> None:
-        self._sessions: OrderedDict[tuple[str, int, str, str], _Session] = OrderedDict()
+        self._sessions: OrderedDict[tuple[str, str, str], _Session] = OrderedDict()
         self._of(vault)
 
     def follow(self, vault: Vault) -> None:
@@ -80,8 +83,9 @@ class Sessions:
         """The text for the model, "" for none, and what is to be done when it has that. Raises `VaultMemoryError`."""
         user_id = self.vault.new_user(self.vault.user_of(user))
         self.vault.refuse_former(user_id)
-        as_of = self.vault.renamings()
-        session = self._session((user_id, as_of, event.client, event.session))
+        session = self._session(user_id, event)
+        _, as_of = self.vault.id_now(user_id, session.begun_as_of)
+        self.vault.refuse_former(user_id, session.begun_as_of)
         if event.is_of_agent:
             return "", _nothing
         if event.name == START:
@@ -100,8 +104,11 @@ class Sessions:
             session.given, session.has_opening = "", False
         return "", (lambda: self._end(user_id, event)) if event.name == END else _nothing
 
-    def _session(self, key: tuple[str, int, str, str]) -> _Session:
-        session = self._sessions.setdefault(key, _Session())
+    def _session(self, user_id: str, event: HookEvent) -> _Session:
+        key = (user_id, event.client, event.session)
+        session = self._sessions.get(key)
+        if session is None:
+            session = self._sessions[key] = _Session(begun_as_of(self.vault, user_id, event))
         self._sessions.move_to_end(key)
         if len(self._sessions) > MAX_SESSIONS:
             self._sessions.popitem(last=False)

@@ -107,6 +107,8 @@ def proposals_of(turn: rules.HeardTurn, ruled: list[Signal]) -> Proposals:
 
 
 def _verdicts(turn: rules.HeardTurn, ruled: list[Signal], weights: Weights) -> list[Verdict]:
+    if _is_one_sign(turn.message.speech):  # a key that was held down
+        return []
     proposals = proposals_of(turn, ruled)
     likely = [
         verdict
@@ -118,8 +120,8 @@ def _verdicts(turn: rules.HeardTurn, ruled: list[Signal], weights: Weights) -> l
 
 
 def _is_one_sign(value: str) -> bool:
-    """Whether a text is the same sign or two again and again."""
-    return len(value) > 10 and len(set(value)) < 3
+    """Whether a text is the same sign or two again and again, with blanks or without."""
+    return len(value) > 10 and len(set("".join(value.split()))) < 3
 
 
 def _is_kept_out(proposal: Proposal, turn: rules.HeardTurn) -> bool:

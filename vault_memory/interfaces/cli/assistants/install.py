@@ -74,6 +74,8 @@ def _do(edits: Sequence[Edit], nothing: str, *, write: bool) -> None:
         echo(f"nothing to change: it {nothing}")
         return
     for edit in edits:
+        if edit.after == edit.before:
+            echo(f"left over beside {edit.path}: {', '.join(each.name for each in edit.spent)}")
         for line in _diff(edit):
             echo(line, fg="green" if line.startswith("+") else "red" if line.startswith("-") else None)
     if not write:
@@ -81,6 +83,9 @@ def _do(edits: Sequence[Edit], nothing: str, *, write: bool) -> None:
         return
     write_edits(edits)
     for edit in edits:
+        if edit.after == edit.before:
+            echo(f"{', '.join(each.name for each in edit.spent)} in {edit.path.parent} is deleted: left over", err=True)
+            continue
         copy = f"; as it was before: {edit.copy}" if edit.copy else ""
         echo(f"{edit.path} is {'deleted' if edit.after is None else 'written'}{copy}", err=True)
     echo("start the assistant again", err=True)
