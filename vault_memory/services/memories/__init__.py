@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         memory_files,
         memory_rows,
         memory_twins,
+        read_memory,
         without_successor,
     )
     from vault_memory.services.memories.receipt import Look, Receipt
@@ -95,6 +96,7 @@ __all__ = [
     "memory_files",
     "memory_twins",
     "memory_rows",
+    "read_memory",
     "note_accesses",
     "note_in_session",
     "prepare_deletion",
@@ -154,6 +156,7 @@ __getattr__ = lazy_exports(
         "memory_twins": "files",
         "without_successor": "files",
         "memory_rows": "files",
+        "read_memory": "files",
         "note_accesses": "accesses",
         "note_in_session": "statistics",
         "prepare_deletion": "delete",
