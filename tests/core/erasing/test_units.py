@@ -101,6 +101,11 @@ def test_no_text_goes_over_values_of_a_record(text: str, line: str) -> None:
     assert not NONE.with_texts("alice", [text]).are_in("alice", [line])
 
 
+def test_a_letter_that_grows_in_the_other_case_is_found() -> None:
+    for one, other in (("Straße zum Glück", "STRASSE ZUM GLÜCK"), ("the ﬁle is here", "the file is here")):
+        assert Erasure([one]).masked(other.encode()) == MASK
+
+
 def test_two_words_are_not_one_and_a_text_begins_in_no_escape() -> None:
     for one, other in (
         ("foo bars", "foobars"),

@@ -152,8 +152,8 @@ def pattern(unit: str) -> bytes:
 def _letter(character: str) -> bytes:
     """A pattern for one character, in all its forms."""
     members = [*alike(character)]
-    composed = {form for each in members for form in _composed(each)}
-    ways = [b"".join(written(alike(each)) for each in form) for form in sorted(composed)]
+    forms = {form for each in members for form in (*_composed(each), each.upper(), each.lower()) if len(form) > 1}
+    ways = [b"".join(written(alike(each)) for each in form) for form in sorted(forms)]
     ways.append(written(members))  # of two the longer one first
     return ways[0] if len(ways) == 1 else b"(?:" + b"|".join(ways) + b")"
 
