@@ -82,3 +82,9 @@ def test_everything_is_meant(text: str) -> None:
 )
 def test_something_else_is_meant(text: str) -> None:
     assert not means_everything(text)
+
+
+def test_marks_as_characters_of_their_own_make_no_other_word() -> None:
+    for named, said in (("Señora Pérez", "Sen\u0303ora Pe\u0301rez"), ("Sen\u0303ora Pe\u0301rez", "Señora Pérez")):
+        assert words_of(named).stand_in(f"the code of {said} is 7")
+        assert not words_of(named).stand_in("the code of Senora Perez is 7")

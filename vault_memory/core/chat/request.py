@@ -25,6 +25,7 @@ from vault_memory.core.chat.messages import (
 )
 from vault_memory.core.chat.speakers import Heard, listen
 from vault_memory.core.clients import MAX_SIGN_CHARS, Rules, conversation_of, is_of_nobody, rules_for
+from vault_memory.core.memories import ID_PREFIXES
 
 _DIGIT = re.compile(r"\d")
 
@@ -126,7 +127,7 @@ def read_chat(
 
 def conversation_id(user_id: str, opening: str) -> str:
     """The id of a conversation whose client gives it none."""
-    return f"conv_{_digest([user_id, opening])[:16]}"
+    return f"{ID_PREFIXES['conversation']}_{_digest([user_id, opening])[:16]}"
 
 
 def _instructions(messages: Messages) -> list[str]:

@@ -1,46 +1,114 @@
-"""Quotations of a text that end within it: those that say so (`…`), and titles and names that the program has cut."""
+"""The places of a text: whole, and cut where the program cuts titles and names of files, or where a quotation says so
+(`…`)."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from functools import cache
 
-from vault_memory.core.erasing.spelling import ENOUGH_BYTES, letters, pattern
-from vault_memory.core.memories import MAX_TITLE_CHARS
-from vault_memory.core.text import MAX_SLUG_CHARS
+from vault_memory.core.erasing.signs import sign, written
+from vault_memory.core.erasing.spelling import Spelling
+from vault_memory.core.erasing.units import letters
+from vault_memory.core.graph import file_stem
+from vault_memory.core.memories import MAX_TITLE_CHARS, title_of
+from vault_memory.core.text import MAX_SLUG_CHARS, slug
 
-_CUT = rb"\xe2\x80\xa6|\\+u2026|\.\.\."
+ENOUGH_BYTES = 12
+"""Of letters and digits, in UTF-8: so many stand in no other text by chance."""
 _KNOWN_BYTES = 20
+_CUT = rb"\xe2\x80\xa6|\\+u2026|\.\.\."
 _SLUG = re.compile(rb"_\d+_[A-Za-z0-9]+-((?:[A-Za-z0-9-]|[\x80-\xff])+)")
-_TO_END = rb"[^\n]{0,%d}?(?=[\"']?[,}]?\r?$)" % (4 * MAX_TITLE_CHARS)
 _MAX_CHARACTER_BYTES = 4
 _MAX_ESCAPED = 12
 """Bytes that a character may take in its longest form."""
+_TO_FULL_WIDTH = 0xFEE0
 
 
-class Cut:
-    """Quotations with `…` behind them that have the first half of a text at least, or so much of it that they are of no
-    other one. Logs hold such ones."""
+class Whole:
+    """A text in all its spellings, with the signs that it begins and ends with where they stand there. Of a text that
+    the program would cut in a title or a name, each beginning is found that is as long as the shortest of these; of any
+    text a quotation with `…` behind it that has the first half at least, or so much that it is of no other text; and
+    what stands of it at the end of a line that is a title, or ends with one."""
 
-    def __init__(self, text: str) -> None:
-        half = (len(text) + 1) // 2
-        while half < len(text) and len(text[:half].encode()) < ENOUGH_BYTES:
-            half += 1
-        half = min(half, next((at for at in range(half) if len(letters(text[:at]).encode()) >= _KNOWN_BYTES), half))
-        while half < len(text) and not text[half - 1].isalnum():
-            half += 1
-        self._rest = letters(text[half:])
-        rest = rb"([^\n]{0,%d}?)" % (_MAX_ESCAPED * len(text))
-        first = next((at for at, each in enumerate(text) if each.isalnum()), 0)
-        self._pattern = re.compile(pattern(text[first:half]) + rest + b"(" + _CUT + b")")
+    def __init__(self, units: Sequence[str], text: str) -> None:
+        self._spelling = Spelling(units)
+        said = self._spelling.letters
+        sizes = [len(said[: at + 1].encode()) for at in range(len(said))]
+        made = min(sum(map(str.isalnum, each)) for each in (title_of(text), slug(text), file_stem(text)))
+        enough = _first(sizes, ENOUGH_BYTES)
+        self._beginning = min(len(said), made) if made else len(said)
+        self._quoted = min(max((len(said) + 1) // 2, enough), _first(sizes, _KNOWN_BYTES))
+        self._titled = enough
+        self._least = min(self._beginning, self._quoted, self._titled)
+        first = next((at for at, each in enumerate(text) if each.isalnum()), len(text))
+        last = next((at for at in range(len(text), 0, -1) if text[at - 1].isalnum()), first)
+        self._before, self._after = (_edge(signs) for signs in (text[:first], text[last:]))
+        self._edge_bytes = _MAX_ESCAPED * first
 
     def spans(self, data: bytes) -> Iterator[tuple[int, int]]:
-        """(start, end) of each in bytes, without `…`."""
-        if b"\xe2\x80\xa6" not in data and b"u2026" not in data and b"..." not in data:
-            return
-        for found in self._pattern.finditer(data):
-            if self._rest.startswith(letters(found[1].decode("utf-8", "replace"))):
-                yield found.start(), found.start(2)
+        """(start, end) of each place in bytes; of a quotation without `…`."""
+        done = 0
+        for start, end, count in self._spelling.places(data, self._least):
+            if start >= done and (span := self._span(data, start, end, count)):
+                yield span
+                done = span[1]
+
+    def _span(self, data: bytes, start: int, end: int, count: int) -> tuple[int, int] | None:
+        if count == len(self._spelling.letters):
+            return self._with_signs(data, start, end)
+        if count >= self._beginning:
+            return start, end
+        if count >= self._quoted and (cut := _to_cut().match(data, end)):
+            return start, cut.start(1)
+        if count >= self._titled and (rest := _to_end().match(data, end)) and _is_cut(data, start, rest.end()):
+            return start, rest.end()
+        return None
+
+    def _with_signs(self, data: bytes, start: int, end: int) -> tuple[int, int]:
+        after = self._after.match(data, end)
+        begins = (at for at in range(max(0, start - self._edge_bytes), start + 1))
+        before = next((at for at in begins if self._before.fullmatch(data, at, start)), start)
+        return before, after.end() if after else end
+
+
+@cache
+def _to_cut() -> re.Pattern[bytes]:
+    return re.compile(b"(?:(?!" + _CUT + b")" + sign() + b")*+(" + _CUT + b")")
+
+
+@cache
+def _to_end() -> re.Pattern[bytes]:
+    rest = rb"(?:(?![\r\n])" + sign() + rb"){0,%d}?" % MAX_TITLE_CHARS
+    return re.compile(rest + rb"(?=[\"']?[,}]?\r?$)", re.MULTILINE)
+
+
+def _first(sizes: Sequence[int], enough: int) -> int:
+    """How many letters have so many bytes: all of them where they have fewer."""
+    return next((at for at, size in enumerate(sizes, 1) if size >= enough), len(sizes))
+
+
+def _edge(signs: str) -> re.Pattern[bytes]:
+    """A pattern of the signs that a text begins or ends with; of `"` only one that divides no values of JSON."""
+    return re.compile(b"".join(_of_edge(each) for each in signs))
+
+
+def _of_edge(character: str) -> bytes:
+    if character.isspace():
+        return rb"\s+"
+    if character == '"':
+        return rb"\\(?:\\\\)*+\""
+    wide = chr(ord(character) + _TO_FULL_WIDTH) if "!" <= character <= "~" else character
+    return written([*{character, wide}])
+
+
+def _is_cut(data: bytes, start: int, end: int) -> bool:
+    """Whether a title of the whole length can end here, with what stands before the text in its line."""
+    length = len(data[start:end].decode("utf-8", "replace"))
+    line = data[max(0, start - 4 * MAX_TITLE_CHARS) : start].rpartition(b"\n")[2]
+    before = line.decode("utf-8", "replace").replace("''", "'")
+    wanted = (MAX_TITLE_CHARS - spared - length for spared in range(3))  # a blank at its end, and one that was doubled
+    return any(0 <= each <= len(before) and (each == len(before) or before[-each - 1] in " '\"") for each in wanted)
 
 
 class CutSlug:
@@ -70,37 +138,3 @@ class CutSlug:
             if said[at].isalnum() and self._letters.startswith(end) and "\ufffd" not in said[at:]:
                 return said[at:]
         return ""
-
-
-class CutTitle:
-    """What stands of a text at the end of a line that is a title, or ends with one, which the program has cut within
-    the text: it has `MAX_TITLE_CHARS` then, with other words first."""
-
-    def __init__(self, text: str) -> None:
-        self._letters = letters(text)
-        first = next((at for at, each in enumerate(text) if each.isalnum()), 0)
-        sizes = (at for at in range(first + 1, len(text)) if len(letters(text[first:at]).encode()) >= ENOUGH_BYTES)
-        head = text[first : next(sizes, len(text))]
-        self._pattern = re.compile(
-            pattern(head) + rb"[^\n]{0,%d}?(?=[\"']?[,}]?\r?$)" % (4 * MAX_TITLE_CHARS), re.MULTILINE
-        )
-
-    def spans(self, data: bytes) -> Iterator[tuple[int, int]]:
-        """(start, end) of each in bytes."""
-        if len(self._letters.encode()) <= ENOUGH_BYTES:
-            return
-        for found in self._pattern.finditer(data):
-            own = found[0].decode("utf-8", "replace")
-            said = letters(own)
-            is_begun = said != self._letters and self._letters.startswith(said)
-            if is_begun and self._is_cut(data, found.start(), len(own)):
-                yield found.span()
-
-    def _is_cut(self, data: bytes, start: int, length: int) -> bool:
-        """Whether a title of the whole length can begin before the text, in its line."""
-        line = data[max(0, start - 4 * MAX_TITLE_CHARS) : start].rpartition(b"\n")[2]
-        before = line.decode("utf-8", "replace").replace("''", "'")
-        wanted = (
-            MAX_TITLE_CHARS - spared - length for spared in range(3)
-        )  # a blank at its end, and one that was doubled
-        return any(0 <= each <= len(before) and (each == len(before) or before[-each - 1] in " '\"") for each in wanted)

@@ -6,8 +6,8 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator
 
-from vault_memory.core.erasing.cuts import Cut, CutSlug, CutTitle
-from vault_memory.core.erasing.spelling import ENOUGH_BYTES, Spelled, letters, unescaped
+from vault_memory.core.erasing.cuts import ENOUGH_BYTES, CutSlug, Whole
+from vault_memory.core.erasing.units import letters, meant, readings, unescaped
 from vault_memory.core.privacy import redact
 from vault_memory.core.text import one_line, tokens
 from vault_memory.errors import UsageError
@@ -23,8 +23,8 @@ _MARK = re.compile(r"\[redacted: [a-z-]+\]")
 
 
 class Erasure:
-    """Texts to erase, in all spellings of `Spelled`; as the program stores them when it takes a secret out of them; and
-    their cut quotations, titles and names.
+    """Texts to erase, in all spellings of `Spelling`; as the program stores them when it takes a secret out of them;
+    and their cut quotations, titles and names.
 
     Not matched are words in another order, another spelling, the words of another region (軟件, 軟體), and what is
     encoded as a whole (Base64, UTF-16, packed).
@@ -45,8 +45,8 @@ class Erasure:
         self._found: set[bytes] = set()
         self._places: dict[str, None] = {}
         longest_first = sorted({*self.texts, *filter(None, map(_redacted, self.texts))}, key=lambda each: -len(each))
-        kinds = (Spelled, Cut, CutSlug, CutTitle)
-        self._finders = [kind(text) for kind in kinds for text in longest_first]
+        read = [each for text in longest_first for each in readings(text).items()]
+        self._finders: list[Whole | CutSlug] = [*(Whole(*each) for each in read), *map(CutSlug, longest_first)]
         if self.holds(MASK + MASK):
             raise UsageError(
                 f"what is erased becomes {MASK.decode()}: a text that stands in this mark cannot be erased"
@@ -55,6 +55,18 @@ class Erasure:
     def holds(self, data: bytes) -> bool:
         """Whether bytes hold one of the texts."""
         return any(True for finder in self._finders for _ in finder.spans(data))
+
+    def has_part(self, said: str) -> bool:
+        """Whether words stand in one of the texts, which says more, and are enough to be known by."""
+        if len(letters(said).encode()) < ENOUGH_BYTES:
+            return False
+        part = meant(said)
+        return any(
+            len(part) < len(each) and part == [*each[at : at + len(part)]]
+            for text in self.texts
+            for each in readings(text)
+            for at in range(len(each) - len(part) + 1)
+        )
 
     def masked(self, data: bytes) -> bytes:
         """The bytes with `MASK` for each text; each line break in a text stays, so that the lines keep their numbers.

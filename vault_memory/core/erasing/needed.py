@@ -8,11 +8,12 @@ import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import PurePosixPath
-from typing import Any
+from typing import Any, get_args
 
 from vault_memory.core import graph, layout, memories, mistakes, reading, trailers
+from vault_memory.core.memorable import Kind
 from vault_memory.core.notes import note
-from vault_memory.core.profile import FIELDS, LABELS
+from vault_memory.core.profile import FIELDS, LABELS, STRONG_MARKS, ChangeOp, Strength, SuggestionState
 from vault_memory.core.record_kinds import KIND_OF_PATH
 
 _MACHINE_VALUE = re.compile(
@@ -32,10 +33,20 @@ def words_of_every_vault() -> Mapping[str, str]:
     names += [str(layout.SOUL), str(layout.AGENTS), layout.INDEX_FILE, *(glob for glob, _ in KIND_OF_PATH)]
     keys = [*sorted(_properties()), *mistakes.TEXTS]
     labels = [*LABELS, *(label for row in mistakes.TEXTS.values() for label in row)]
-    found = dict.fromkeys(names, "the names of its files")
+    found = dict.fromkeys((f"{each}_" for each in memories.ID_PREFIXES.values()), "the ids that it makes")
+    found |= dict.fromkeys(names, "the names of its files")
     found |= dict.fromkeys([*keys, *memories.TYPES, "true", "false", "null"], "the properties of its notes")
     found |= dict.fromkeys([*FIELDS, *labels], "the labels of profiles and notes")
+    found |= dict.fromkeys(_closed_values(), "the values by which it reads profiles and evidence")
     return found | dict.fromkeys([*trailers.KEYS.values(), "Reason"], "the messages of its commits")
+
+
+def _closed_values() -> Iterator[str]:
+    for closed in (Strength, ChangeOp, SuggestionState, Kind):
+        yield from get_args(closed)
+    for field in FIELDS.values():
+        yield from field.values
+    yield from (*STRONG_MARKS, *graph.TYPES, *graph.RELATION_TYPES)
 
 
 def words_of_name(path: PurePosixPath) -> Iterator[str]:

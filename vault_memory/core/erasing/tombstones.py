@@ -4,19 +4,18 @@ nothing from them, and who has it learns no more than whether a guess is right."
 from __future__ import annotations
 
 import hashlib
-import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import accumulate
 from pathlib import PurePosixPath
 from typing import Any
 
 from vault_memory.core import layout
-from vault_memory.core.text import tokens
+from vault_memory.core.erasing.units import DIVIDER, meant, readings
 
 KEY_BYTES = 32
 _HASH_BYTES = 16
-_UNIT = re.compile(r"\\u([0-9a-fA-F]{4})")
-_ESCAPE = re.compile(r"\\[nrtbf]")
+_BETWEEN = "\0"
 
 
 @dataclass(frozen=True)
@@ -28,7 +27,7 @@ class Tombstones:
     users: frozenset[str] = frozenset()
     paths: frozenset[str] = frozenset()
     texts: frozenset[tuple[int, str]] = frozenset()
-    """(letters and digits of the text, its hash)."""
+    """(units of the text, their hash)."""
 
     @classmethod
     def of(cls, key: bytes, stored: Mapping[str, Any]) -> Tombstones:
@@ -52,12 +51,13 @@ class Tombstones:
         return replace(self, paths=self.paths | {self._hash("path", str(path)) for path in paths})
 
     def with_texts(self, user_id: str, texts: Iterable[str]) -> Tombstones:
-        """With texts of a user. One without a letter or digit is left out."""
+        """With texts of a user, each as `readings` has it. One without a letter or digit is left out."""
+        read = {each for text in texts for each in readings(text)}
+        read |= {tuple(unit for unit in each if unit != DIVIDER) for each in read}
         added = {
-            (len(said), self._hash("text", scope, said))
-            for said in map(_said, texts)
+            (len(units), self._hash("text", scope, _BETWEEN.join(units)))
+            for units in read
             for scope in (user_id.casefold(), layout.SHARED)
-            if said
         }
         return replace(self, texts=self.texts | added)
 
@@ -73,15 +73,18 @@ class Tombstones:
 
     def are_in(self, scope: str, texts: Collection[str]) -> bool:
         """Whether a text of this user's, or of anybody's for the shared notes (`layout.SHARED`), stands in one of
-        these. It takes about a microsecond for each letter and each length that an erased text has."""
-        if not self.texts:
-            return False
-        for said in map(_said, texts):
-            for size in {size for size, _ in self.texts}:
-                for at in range(len(said) - size + 1):
-                    if (size, self._hash("text", scope.casefold(), said[at : at + size])) in self.texts:
-                        return True
-        return False
+        these, unit by unit (`units`): what is found here an `Erasure` of it finds as well. It takes some microseconds
+        for each unit and each number of units that an erased text has."""
+        return bool(self.texts) and any(self._stand_in(scope.casefold(), meant(text)) for text in texts)
+
+    def _stand_in(self, scope: str, units: Sequence[str]) -> bool:
+        said = _BETWEEN.join(units)
+        starts = [0, *accumulate(len(unit) + 1 for unit in units)]
+        return any(
+            (size, self._hash("text", scope, said[starts[at] : starts[at + size] - 1])) in self.texts
+            for size in {size for size, _ in self.texts}
+            for at in range(len(units) - size + 1)
+        )
 
     def are_in_name(self, path: PurePosixPath) -> bool:
         """Whether such a text stands in the name of this file, or of a folder that it is in."""
@@ -91,11 +94,3 @@ class Tombstones:
     def _hash(self, *words: str) -> str:
         data = "\0".join(words).encode("utf-8", "surrogatepass")
         return hashlib.blake2b(data, key=self.key, digest_size=_HASH_BYTES).hexdigest()
-
-
-def _said(text: str) -> str:
-    """The letters and digits of a text, in one form and spelling; of JSON what it means."""
-    if "\\" in text:
-        text = _ESCAPE.sub(" ", _UNIT.sub(lambda found: chr(int(found[1], 16)), text))
-        text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return "".join(filter(str.isalnum, tokens.fold(text)))

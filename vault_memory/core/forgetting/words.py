@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 
 from vault_memory.core.memories import categories
-from vault_memory.core.text import fold, synonyms, tokens
+from vault_memory.core.text import fold, normalize, synonyms, tokens
 from vault_memory.errors import UsageError
 
 MAX_TEXT_CHARS = 2_000
@@ -42,7 +42,7 @@ class Words:
 
     def may_stand_in(self, text: str) -> bool:
         """False where none of the runs can stand in the text; a quick look."""
-        folded = fold(text)
+        folded = _folded(text)
         return any(all(hint in folded for hint in hints) for hints in self._hints)
 
     def lines(self, text: str) -> set[int]:
@@ -97,7 +97,11 @@ def check_text(text: str) -> str:
 
 
 def _words(text: str) -> list[str]:
-    return [_stem(word) for word in _WORD.findall(fold(text))]
+    return [_stem(word) for word in _WORD.findall(_folded(text))]
+
+
+def _folded(text: str) -> str:
+    return fold(normalize("NFC", text))
 
 
 def _is_whole(text: str, asked: Sequence[str]) -> bool:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         why_lasting,
     )
     from vault_memory.core.memories.making import (
+        ID_PREFIXES,
         MAX_TITLE_CHARS,
         changed,
         checked_type,
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
     from vault_memory.core.memories.scoring import Score, score
 
 __all__ = [
+    "ID_PREFIXES",
     "PROPERTIES",
     "DEFAULT_IMPORTANCE",
     "FOLDER",
@@ -97,6 +99,7 @@ __getattr__ = lazy_exports(
         "PROPERTIES": "note",
         "DEFAULT_IMPORTANCE": "note",
         "FOLDER": "note",
+        "ID_PREFIXES": "making",
         "MAX_TITLE_CHARS": "making",
         "Memory": "note",
         "SAMPLED": "overlap",

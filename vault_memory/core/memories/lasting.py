@@ -8,9 +8,10 @@ from datetime import date, datetime, timedelta
 from pathlib import PurePosixPath
 
 from vault_memory.core.layout import CONVERSATIONS_DIR
+from vault_memory.core.memories.making import ID_PREFIXES
 from vault_memory.core.memories.note import Memory
 
-SAID_PREFIX = "said"
+SAID_PREFIX = ID_PREFIXES["said"]
 """The prefix of the ids of memories that are the person's own words in a turn."""
 SAID_TTL_DAYS = 7
 """How long what was said once is remembered."""

@@ -18,7 +18,16 @@ MAX_CONTENT_CHARS = 20_000
 """A memory is a few sentences; so much of a text is searched for private facts."""
 MAX_TITLE_CHARS, MAX_NAME_CHARS = 60, 100
 MAX_TTL_DAYS = 36_500
-DEFAULT_PREFIX = "mem"
+ID_PREFIXES = {
+    "memory": "mem",
+    "said": "said",
+    "mistake": "mistake",
+    "entity": "entity",
+    "relation": "rel",
+    "conversation": "conv",
+}
+"""What the ids that the program makes begin with, by what they are of; `_` follows."""
+DEFAULT_PREFIX = ID_PREFIXES["memory"]
 
 _PREFIX = re.compile(r"[a-z][a-z0-9]{0,19}")
 

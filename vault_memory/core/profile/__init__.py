@@ -20,7 +20,7 @@ if TYPE_CHECKING:
         read_row,
         unreadable_lines,
     )
-    from vault_memory.core.profile.fields import FIELDS, LABELS, LANGUAGE, LOCALES, NOTE
+    from vault_memory.core.profile.fields import FIELDS, LABELS, LANGUAGE, LOCALES, NOTE, STRONG_MARKS
     from vault_memory.core.profile.languages import labels_for, language_name, language_tag
     from vault_memory.core.profile.policy import (
         Change,
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
         without_value,
     )
     from vault_memory.core.profile.replacing import with_replaced
-    from vault_memory.core.profile.suggestions import Suggestion
+    from vault_memory.core.profile.suggestions import Suggestion, SuggestionState
 
 __all__ = [
     "Change",
@@ -68,7 +68,9 @@ __all__ = [
     "Row",
     "Signal",
     "Strength",
+    "STRONG_MARKS",
     "Suggestion",
+    "SuggestionState",
     "TopicMention",
     "changed",
     "changes_between",
@@ -114,7 +116,9 @@ __getattr__ = lazy_exports(
         "Row": "evidence",
         "Signal": "policy",
         "Strength": "policy",
+        "STRONG_MARKS": "fields",
         "Suggestion": "suggestions",
+        "SuggestionState": "suggestions",
         "TopicMention": "computed",
         "changed": "policy",
         "changes_between": "policy",

@@ -21,6 +21,7 @@ from vault_memory.core.text import comparable, same
 MAX_SUGGESTIONS = 100
 """So many of the newest lines with suggestions are looked at."""
 _SIGNS = {"set": "=", "add": "+=", "remove": "-="}
+SuggestionState = Literal["open", "dismissed"]
 DISMISSED = b'"suggestion": "dismissed"'
 """Stands in each line with which the person has said no."""
 
@@ -36,7 +37,7 @@ class Suggestion:
     strength: Strength
     quote: str = ""
     conversation: str = ""
-    suggestion: Literal["open", "dismissed"] = "open"
+    suggestion: SuggestionState = "open"
     source: str = ""
     created_at: str = ""
 

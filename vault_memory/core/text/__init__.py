@@ -14,7 +14,6 @@ if TYPE_CHECKING:
         MAX_SLUG_CHARS,
         comparable,
         fold,
-        in_both_scripts,
         normalize,
         one_line,
         same,
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
     from vault_memory.core.text.phrases import Matcher, lazily, matches, stands_in
     from vault_memory.core.text.script import OTHER, chinese_of, script_of, script_of_last
     from vault_memory.core.text.tokens import QueryTerms
+    from vault_memory.core.text.variants import alike, first_alike
     from vault_memory.core.text.wording import is_carried, names_anew, share
 
 __all__ = [
@@ -32,10 +32,11 @@ __all__ = [
     "Matcher",
     "OTHER",
     "QueryTerms",
+    "alike",
     "chinese_of",
     "comparable",
+    "first_alike",
     "fold",
-    "in_both_scripts",
     "is_carried",
     "lazily",
     "matches",
@@ -63,10 +64,11 @@ __getattr__ = lazy_exports(
         "Matcher": "phrases",
         "OTHER": "script",
         "QueryTerms": "tokens",
+        "alike": "variants",
         "chinese_of": "script",
         "comparable": "fold",
+        "first_alike": "variants",
         "fold": "fold",
-        "in_both_scripts": "fold",
         "is_carried": "wording",
         "lazily": "phrases",
         "matches": "phrases",

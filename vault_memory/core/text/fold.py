@@ -93,21 +93,6 @@ def simplified() -> dict[int, int]:
     return {code: table.get(simple, simple) for code, simple in table.items()}  # 薴 → 苧 → 苎
 
 
-def in_both_scripts(character: str) -> str:
-    """The characters that are one in Simplified script, this one among them: 发, 發 and 髮 of each of them."""
-    simple = simplify(character)
-    return character + simple + _traditional().get(simple, "")
-
-
-@cache
-def _traditional() -> Mapping[str, str]:
-    """Each Simplified character, and those that become it."""
-    found: dict[str, str] = {}
-    for code, simple in simplified().items():
-        found[chr(simple)] = found.get(chr(simple), "") + chr(code)
-    return found
-
-
 @cache
 def _folded() -> dict[int, int]:
     full_width = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)}

@@ -46,7 +46,8 @@ Step = Callable[[str], None]
 @dataclass(frozen=True)
 class Preview:
     """What would be erased: `git` of history and the files that it tracks, `private` the other files, in which `forms`
-    the texts were found, and the first `places` with the words around. `kept` has a line for each thing that stays,
+    the texts were found, and the first `places` with the words around; `clauses` are parts of a text of which something
+    was learned, and go along. `kept` has a line for each thing that stays,
     `out_of_reach` one for each place that holds it and cannot be reached from here."""
 
     git: Erased
@@ -55,6 +56,7 @@ class Preview:
     places: tuple[str, ...]
     kept: tuple[str, ...]
     out_of_reach: tuple[str, ...]
+    clauses: tuple[str, ...] = ()
 
     @property
     def is_nothing(self) -> bool:
@@ -65,7 +67,8 @@ class Preview:
 @dataclass(frozen=True)
 class Receipt:
     """What was erased, counted; and `left`: a line for each place where a second look, after all of it, found something
-    still. A `was_resumed` erasing counts only what was left to do. `problems` says what could not be done."""
+    still. `clauses` went along with the texts. A `was_resumed` erasing counts only what was left to do. `problems`
+    says what could not be done."""
 
     commits: int
     files: int
@@ -76,6 +79,7 @@ class Receipt:
     out_of_reach: tuple[str, ...]
     problems: tuple[str, ...] = field(default=())
     was_resumed: bool = False
+    clauses: tuple[str, ...] = ()
 
 
 def preview(vault: Vault, wanted: Wanted) -> Preview:
@@ -87,7 +91,7 @@ def preview(vault: Vault, wanted: Wanted) -> Preview:
     refuse_needed(vault, wanted)
     in_git, private = look_for(repository, wanted.request), tuple(map(str, holding_files(vault, wanted)))
     forms, places = (erasure.found, erasure.places) if (erasure := wanted.erasure()) else ((), ())
-    return Preview(in_git, private, forms, places, _kept(vault, wanted), out_of_reach(vault, wanted))
+    return Preview(in_git, private, forms, places, _kept(vault, wanted), out_of_reach(vault, wanted), wanted.clauses)
 
 
 def erase(vault: Vault, wanted: Wanted, step: Step = lambda _: None) -> Receipt:
@@ -169,6 +173,7 @@ def _erase(vault: Vault, wanted: Wanted, step: Step, *, was_resumed: bool = Fals
             *problems,
         ),
         was_resumed,
+        wanted.clauses,
     )
     step("looked again")
     forget_file(vault.root / JOURNAL, vault.root, lambda: step("noted as done"))

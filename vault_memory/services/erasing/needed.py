@@ -58,6 +58,8 @@ def _words(vault: Vault) -> Iterator[tuple[str, str]]:
     told = git.run(vault.history.root, "config", "--local", "--list", "-z").decode("utf-8", "replace")
     rows = (row.partition("\n") for row in told.split("\0") if row)
     yield from (("git's settings", word) for word in words_of_git((name, value) for name, _, value in rows))
+    for name, hook in starter.hooks().items():
+        yield from ((f"git's hook {name}", line.decode("utf-8", "replace")) for line in reading.lines(hook))
     for name in _RULES:
         shipped = {line for text in starter.starter_texts(name) for line in reading.lines(text)}
         lines = reading.lines(files.read(vault.root / name) or b"")

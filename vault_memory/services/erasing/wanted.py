@@ -14,6 +14,7 @@ from vault_memory.core import layout
 from vault_memory.core.erasing import Erasure, Tombstones
 from vault_memory.core.trailers import KEYS
 from vault_memory.errors import NotFound, UsageError
+from vault_memory.services.erasing.clauses import clauses_of
 from vault_memory.services.memories import memory_files
 from vault_memory.services.vault import Vault
 
@@ -21,28 +22,32 @@ from vault_memory.services.vault import Vault
 @dataclass(frozen=True)
 class Wanted:
     """What is to be erased. `user_id` is whose it is (`layout.SHARED` for a shared note); `is_user`: all of them, under
-    the `former_ids` too; rows of the long-term store may be under those in any case. `request` is what git's half is
-    asked for. `long_term`: rows of the long-term store, too. `bodies` are what an erased note said, by which it is
-    known when it comes back; `elsewhere` are former paths of it that stay, for another note or another's is there."""
+    the `former_ids` too; rows of the long-term store may be under those in any case. `request` is what git's half
+    is asked for. `long_term`: rows of the long-term store, too. `bodies` are what an erased note said, by which it
+    is known when it comes back; `clauses` are those of the texts that were made of a part of another; `elsewhere`
+    are former paths of it that stay, for another note or another's is there."""
 
     user_id: str
     request: Request
     is_user: bool = False
     former_ids: tuple[str, ...] = ()
     bodies: tuple[str, ...] = ()
+    clauses: tuple[str, ...] = ()
     elsewhere: tuple[str, ...] = ()
     long_term: bool = False
 
     @classmethod
     def of(cls, told: dict[str, Any]) -> Wanted:
         """That of `as_dict`. Raises `ValueError`, `KeyError` or `TypeError` for anything else."""
-        former_ids, bodies, elsewhere = (tuple(map(str, told[name])) for name in ("former_ids", "bodies", "elsewhere"))
+        names = ("former_ids", "bodies", "clauses", "elsewhere")
+        several = {name: tuple(map(str, told[name])) for name in names}
         is_user, long_term = bool(told["is_user"]), bool(told["long_term"])
-        return cls(str(told["user_id"]), Request.of(told["request"]), is_user, former_ids, bodies, elsewhere, long_term)
+        request = Request.of(told["request"])
+        return cls(str(told["user_id"]), request, is_user, **several, long_term=long_term)
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
-        names = ("user_id", "is_user", "former_ids", "bodies", "elsewhere", "long_term")
+        names = ("user_id", "is_user", "former_ids", "bodies", "clauses", "elsewhere", "long_term")
         return {name: getattr(self, name) for name in names} | {"request": self.request.as_dict()}
 
     @property
@@ -55,11 +60,12 @@ class Wanted:
         return self.request.erasure()
 
     def tombstones(self, none: Tombstones) -> Tombstones:
-        """By which it is known again."""
+        """By which it is known again. A clause may be said again by itself."""
+        texts = [each for each in self.request.texts if each not in self.clauses]
         stones = none.with_paths(() if self.is_user else self.request.gone)
         for user_id in self.users:
             stones = stones.with_user(user_id)
-        return stones.with_texts(self.user_id, (*self.request.texts, *self.bodies))
+        return stones.with_texts(self.user_id, (*texts, *self.bodies))
 
     def in_words(self) -> str:
         """What a person types to have it erased, and reads."""
@@ -80,7 +86,8 @@ def of_user(vault: Vault, user_id: str, *, long_term: bool = False) -> Wanted:
 
 
 def of_texts(vault: Vault, user_id: str, texts: Sequence[str], *, long_term: bool = False) -> Wanted:
-    """Texts of a user, in all that is theirs and in what is shared; what other users have in their folders stays.
+    """Texts of a user, in all that is theirs and in what is shared; what other users have in their folders stays. With
+    them goes what was learned from a part of one.
     Without an id those of the only user. Raises `UsageError` for a text that is too short, and where several users are
     here and none is named."""
     ids = vault.user_ids()
@@ -90,9 +97,10 @@ def of_texts(vault: Vault, user_id: str, texts: Sequence[str], *, long_term: boo
         )
     user_id = vault.known_user(user_id or next(iter(ids), ""))
     spared = tuple(layout.user_dir(other) for other in ids if other != user_id)
-    request = Request(tuple(texts), spared=spared)
-    request.erasure()
-    return Wanted(user_id, request, former_ids=tuple(former_ids(vault, user_id)), long_term=long_term)
+    clauses = clauses_of(vault, user_id, texts)
+    request = Request((*texts, *clauses), spared=spared)
+    ids = former_ids(vault, user_id)
+    return Wanted(user_id, request, former_ids=tuple(ids), clauses=clauses, long_term=long_term)
 
 
 def of_note(vault: Vault, name: str, user_id: str = "", *, long_term: bool = False) -> Wanted:

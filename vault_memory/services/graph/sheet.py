@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from vault_memory.core import graph
+from vault_memory.core import graph, memories
 from vault_memory.core.graph import Entity, Graph, Line, NewEntity, NewObservations, NewRelation, Relation, name_key
 from vault_memory.errors import NotFound, UsageError, VaultMemoryError
 from vault_memory.services.graph.page import Page
@@ -133,7 +133,7 @@ class Sheet:
         if stubs and (known := self._known(page, new)):  # it has led to what was no entity
             return replace(known, is_new=True, stubs=stubs)
         at = new.created_at or self._at
-        relation_id = new.id or self._new_id("rel", new)
+        relation_id = new.id or self._new_id(memories.ID_PREFIXES["relation"], new)
         item = graph.relation_item(new, graph.link(end.stem, end.name), relation_id, at)
         page.relate(Line(new.type, end.stem, "", new.description, relation_id, at), item)
         made = Relation(page.entity.name, end.name, new.type, new.description, relation_id, at)
@@ -169,7 +169,7 @@ class Sheet:
         stem = graph.file_stem(new.name, self._taken)
         self._taken.add(graph.disk_key(stem))
         source = self._new_files[name_key(stem)] = f"{graph.FOLDER}/{stem}.md"
-        entity_id = new.id or self._new_id("entity", name_key(new.name))
+        entity_id = new.id or self._new_id(memories.ID_PREFIXES["entity"], name_key(new.name))
         text = graph.encode(new, stem, entity_id, new.created_at or self._at.replace(microsecond=0))
         return self._put(Page(None, text, source))
 
@@ -179,7 +179,7 @@ class Sheet:
         entity = page.entity
         more: dict[str, Any] = {}
         if not entity.id:
-            more["id"] = entity_id or self._new_id("entity", entity.source)
+            more["id"] = entity_id or self._new_id(memories.ID_PREFIXES["entity"], entity.source)
         if entity.stored_name and name_key(entity.stored_name) != name_key(entity.name):
             aliases = changes.get("aliases", list(entity.aliases))
             known = {name_key(each) for each in aliases}

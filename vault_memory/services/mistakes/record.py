@@ -20,7 +20,7 @@ from vault_memory.services.mistakes.files import mistake_files
 from vault_memory.services.vault import Vault
 from vault_memory.services.write import add_notes
 
-PREFIX = "mistake"
+PREFIX = memories.ID_PREFIXES["mistake"]
 MAX_SUBJECT_CHARS = 60
 
 

@@ -7,16 +7,17 @@ import uuid
 from collections.abc import Mapping
 from typing import Any
 
-from vault_memory.core import payload
+from vault_memory.core import memories, payload
 from vault_memory.services.vault import Vault
 
-UNNAMED = re.compile("conv_[0-9a-f]{12}")
+_PREFIX = memories.ID_PREFIXES["conversation"]
+UNNAMED = re.compile(f"{_PREFIX}_[0-9a-f]{{12}}")
 """The id that is made for a turn of which the caller names no conversation."""
 
 
 def new_conversation_id() -> str:
     """The id of a conversation of one turn, of which the caller names none."""
-    return f"conv_{uuid.uuid4().hex[:12]}"
+    return f"{_PREFIX}_{uuid.uuid4().hex[:12]}"
 
 
 def validate_and_normalize(vault: Vault, turn: Mapping[str, Any]) -> dict[str, Any]:

@@ -110,6 +110,7 @@ def _ask(words: str, otherwise: str) -> None:
 def _show_preview(shown: Preview) -> None:
     echo(f"to be erased: {plural(shown.git.commits, 'commit')} made anew, {plural(shown.git.refs, 'reference')} moved")
     _list("found as", shown.forms)
+    _list("goes along, learned from a part of it", shown.clauses)
     _list("stands in", shown.places)
     _list("files changed or deleted", [*map(str, shown.git.files), *shown.private])
     _list("stays", shown.kept)
@@ -121,6 +122,7 @@ def _show_receipt(receipt: Receipt) -> None:
         f"erased: {plural(receipt.commits, 'commit')} made anew, {plural(receipt.files, 'file')} changed or deleted, "
         f"{receipt.entries:,} entries of stores and {plural(receipt.rows, 'row')} of the long-term store deleted"
     )
+    _list("went along, learned from a part of it", receipt.clauses)
     _list("stays", receipt.kept)
     _list("still out of reach", receipt.out_of_reach)
     _list("problem", receipt.problems)

@@ -52,6 +52,7 @@ class ErasingOut(BaseModel):
     files: list[str] = Field(examples=[["memory/alice/USER.md"]])
     forms: list[str] = Field(examples=[["我的舊地址", "我的旧地址"]])
     places: list[str] = Field(examples=[["我搬家了，我的舊地址是中山路七號"]])
+    clauses: list[str] = Field([], examples=[["我住在台北"]], description="Parts of a text, learned, that go along.")
     kept: list[Reason] = Field(examples=[["packed files are not looked into: old.zip"]])
     outOfReach: list[Reason] = Field(examples=[["backups that were made before: delete those"]])
 
@@ -64,6 +65,7 @@ class ErasedOut(BaseModel):
     files: int = Field(examples=[3])
     entries: int = Field(examples=[2], description="Of the short-term store, and turns that waited to be sent.")
     rows: int = Field(examples=[0], description="Of the long-term store.")
+    clauses: list[str] = Field([], examples=[["我住在台北"]], description="Parts of a text, learned, that went along.")
     left: list[Reason] = Field(examples=[[]])
     kept: list[Reason] = Field(examples=[["packed files are not looked into: old.zip"]])
     outOfReach: list[Reason] = Field(examples=[["backups that were made before: delete those"]])
@@ -88,6 +90,7 @@ def begin_erasing(_: TheAdmin, vault: TheVault, user_id: TheUser, body: WantedIn
         files=paths[:MAX_LISTED],
         forms=list(shown.forms[:MAX_LISTED]),
         places=list(shown.places[:MAX_LISTED]),
+        clauses=list(shown.clauses[:MAX_LISTED]),
         kept=reasons(shown.kept, vault.root),
         outOfReach=reasons(shown.out_of_reach, vault.root),
     )
@@ -111,6 +114,7 @@ def confirm_erasing(_: TheAdmin, vault: TheVault, user_id: TheUser, body: Confir
         files=done.files,
         entries=done.entries,
         rows=done.rows,
+        clauses=list(done.clauses[:MAX_LISTED]),
         left=reasons(done.left, vault.root),
         kept=reasons(done.kept, vault.root),
         outOfReach=reasons(done.out_of_reach, vault.root),
