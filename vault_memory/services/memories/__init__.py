@@ -162,7 +162,6 @@ __getattr__ = lazy_exports(
         "memory_twins": "files",
         "without_successor": "files",
         "memory_rows": "files",
-        "read_memory": "files",
         "note_accesses": "accesses",
         "note_in_session": "statistics",
         "prepare_deletion": "delete",
