@@ -74,7 +74,7 @@ def main() -> None:
             begins.append(waited_ms(root, "SessionStart"))
             firsts.append(waited_ms(root, "UserPromptSubmit", prompt=QUESTIONS[0]))
             end(root)
-        start(root)
+        start(root, "")
         waited_ms(root, "UserPromptSubmit", prompt="Good morning")
         prompts, stops = [], []
         for number in range(PROMPTS):

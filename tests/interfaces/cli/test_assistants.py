@@ -84,6 +84,21 @@ def test_a_session_is_remembered_from_its_first_hook_on(cli: Cli) -> None:
     assert not cli.folder.exists()
 
 
+def test_a_session_that_began_before_anybody_answered_is_not_of_who_gets_the_id(cli: Cli) -> None:
+    cli("remember", "--user", "bob", "My boat is called Ada")
+    hooks = Hooks(cli)
+    hooks("SessionStart", source="startup")
+    noted = cli.folder / STATE_DIR / "hook-sessions.json"
+    wait_until(lambda: noted.exists() and _listens(cli.folder), "the session that begins")
+    cli("user", "rename", "bob", "alice")
+    assert hooks("UserPromptSubmit", prompt="What is my boat called?") == ""
+    wait_until(lambda: "'bob' has got the id 'alice' meanwhile" in cli("status"), "the refusal")
+    assert record_of(cli) == []
+    elsewhere = cli.folder.with_name("moved")
+    cli.folder.rename(elsewhere)
+    wait_until(lambda: not (elsewhere / STATE_DIR / SOCKET).exists() or not _listens(elsewhere), "its end")
+
+
 def _listens(root: Path) -> bool:
     from vault_memory.adapters import local_socket
 

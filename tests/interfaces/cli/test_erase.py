@@ -33,12 +33,17 @@ def test_g5_one_command_and_it_is_unfindable(cli: Cli) -> None:
         assert "zanzibar" not in refused.lower(), "nor is it said again"
 
 
+def _places(cli: Cli) -> set[str]:
+    """Where the text is; SQLite may have moved it from its log to its database."""
+    return {place.removesuffix("-wal") for place in leftovers(cli.folder, SECRET).places}
+
+
 def test_nothing_goes_without_the_words_and_a_backup_only_where_it_is_asked_for(cli: Cli, tmp_path: Path) -> None:
     planted(open_vault(cli.folder))
-    before = leftovers(cli.folder, SECRET).places
+    before = _places(cli)
     for typed in ("", "y\n", "erase\n"):
         assert "nothing was erased" in cli("erase", "--text", SECRET, code=1, stdin=typed)
-    assert leftovers(cli.folder, SECRET).places == before and not [*tmp_path.glob("*.gz")]
+    assert _places(cli) == before and not [*tmp_path.glob("*.gz")]
     said = cli("erase", "--text", SECRET, "--backup", str(tmp_path / "b.tar.gz"), stdin=WORDS)
     assert "b.tar.gz holds all of it" in said and (tmp_path / "b.tar.gz").exists()
     assert leftovers(cli.folder, SECRET).places == []

@@ -157,6 +157,18 @@ def test_a_session_stays_with_the_person_with_whom_it_began(
     assert "light" in happen(later, "UserPromptSubmit", "What is new?", session="s2")
 
 
+@pytest.mark.parametrize("is_same_process", [True, False])
+def test_a_session_that_began_as_nobodys_is_not_of_who_gets_the_id(vault: Vault, is_same_process: bool) -> None:
+    remember(vault, "bob", "My boat is called Ada")
+    first = Sessions(vault)
+    happen(first, "SessionStart")
+    rename_user(vault, "bob", "alice")
+    later = first if is_same_process else Sessions(vault)
+    with pytest.raises(NotFound, match="'bob' has got the id 'alice' meanwhile"):
+        happen(later, "UserPromptSubmit", "What is my boat called?")
+    assert turns(vault) == []
+
+
 def test_a_session_goes_on_where_a_renaming_was_taken_back(sessions: Sessions, vault: Vault) -> None:
     happen(sessions, "UserPromptSubmit", "What is new?")
     rename_user(vault, "alice", "carol")

@@ -17,10 +17,11 @@ from typing import TYPE_CHECKING
 
 from vault_memory.adapters import files, local_socket
 from vault_memory.core import layout
-from vault_memory.core.clients import HookEvent
+from vault_memory.core.clients import START, HookEvent
 from vault_memory.errors import Busy, VaultMemoryError
 from vault_memory.services.assistants import note_heard
 from vault_memory.services.sessions.asking import SOCKET
+from vault_memory.services.sessions.beginnings import begun_as_of
 from vault_memory.services.vault import Vault, open_vault
 
 if TYPE_CHECKING:
@@ -33,9 +34,14 @@ LOOK_EVERY_S = 5.0
 """How often it looks whether it may end, and whether the vault is still there."""
 
 
-def answer_hooks(vault: Vault, idle_s: float = IDLE_S) -> None:
-    """Answer until nobody has asked for `idle_s`, the vault is gone, or a signal ends it. Returns at once where another
-    process answers already. Raises `OSError` if nothing can be listened to."""
+def answer_hooks(vault: Vault, idle_s: float = IDLE_S, began: str = "") -> None:
+    """Answer until nobody has asked for `idle_s`, the vault is gone, or a signal ends it; of the session that `began`
+    (see `asking.start`) note as of when it is. Returns at once where another process answers already. Raises `OSError`
+    if nothing can be listened to."""
+    if began:
+        user, client, session = json.loads(began)
+        with suppress(VaultMemoryError):  # its next event meets the same, and says so
+            begun_as_of(vault, vault.new_user(vault.user_of(user)), HookEvent(START, client, session))
     try:
         with files.lock(vault.root / layout.STATE_DIR / f"{SOCKET}.lock", 0, vault.root, in_line=False):
             _Answering(vault, idle_s).run()

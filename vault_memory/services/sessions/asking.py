@@ -24,13 +24,14 @@ ANSWER_WAIT_S = 3.0
 MAX_ANSWER_BYTES = 1 << 20
 
 
-def ask(root: Path, user: str, event: HookEvent, started: Callable[[Path], None] | None = None) -> str:
-    """The text for the model, "" for none. Where no process answers one is started by `started`; what the beginning of
-    a session would have got comes with its first question then. Raises `OSError`, `TimeoutError` among them."""
+def ask(root: Path, user: str, event: HookEvent, started: Callable[[Path, str], None] | None = None) -> str:
+    """The text for the model, "" for none. Where no process answers one is started by `started`, which is told the
+    session that begins (`began`); what the beginning of a session would have got comes with its first question then.
+    Raises `OSError`, `TimeoutError` among them."""
     folder = root / layout.STATE_DIR
     connection = local_socket.connect(folder, SOCKET)
     if connection is None:
-        (started or start)(root)
+        (started or start)(root, json.dumps([user, event.client, event.session]))
         if event.name == START:
             return ""
         connection = local_socket.connect_soon(folder, SOCKET, START_WAIT_S)
@@ -47,13 +48,14 @@ def ask(root: Path, user: str, event: HookEvent, started: Callable[[Path], None]
     return answer.decode("utf-8", "replace")
 
 
-def start(root: Path) -> None:
-    """Start the process that answers, on its own: it goes on when the assistant has ended, until nobody asks."""
+def start(root: Path, began: str) -> None:
+    """Start the process that answers, on its own: it goes on when the assistant has ended, until nobody asks. `began`
+    says the user, client and session of the first event, as JSON."""
     import subprocess  # most hooks start none
 
     subprocess.Popen(
         # Without -P the folder that the assistant works in would come first where Python looks for its modules.
-        [sys.executable, "-P", "-m", "vault_memory", "--vault", os.fspath(root), "hook", "answer"],
+        [sys.executable, "-P", "-m", "vault_memory", "--vault", os.fspath(root), "hook", "answer", f"--began={began}"],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,

@@ -67,9 +67,10 @@ def _note(root: Path, client: str, event: str, error: Exception) -> None:
 
 
 @hook.command()
+@click.option("--began", default="", hidden=True)
 @pass_context
-def answer(context: Context) -> None:
+def answer(context: Context, began: str) -> None:
     """Answer the hooks of assistants until nobody has asked for half an hour. `hook event` starts this."""
     from vault_memory.services.sessions import answer_hooks
 
-    answer_hooks(context.open(logs_wait=True))
+    answer_hooks(context.open(logs_wait=True), began=began)
