@@ -121,6 +121,8 @@ class PostgresStore:
         key, what is not there is inserted, and the others stay. Rows of one name are pieces of one turn, in their
         order. `renamed` are former ids of users with those of now."""
         written = Written()
+        if not rows:  # a plain turn has none in `memories`
+            return written
         key = [[*table.target.columns].index(field) for field in KEY]
         named: dict[tuple[str | None, ...], list[int]] = {}
         for place, row in enumerate(rows):
