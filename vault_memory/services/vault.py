@@ -236,6 +236,12 @@ class Vault:
         """Where the long-term store is, by SUPABASE_DB_URL, else by the settings; "" for none."""
         return self.environ.get(ENV_DATABASE) or self.config.longterm_url
 
+    @property
+    def database_address(self) -> str:
+        """Which database that is, without the password. Raises `ConfigError`; the server is not asked."""
+        with self.long_term() as store:
+            return store.address
+
     def long_term(self) -> PostgresStore:
         """The long-term store at SUPABASE_DB_URL, or else where the settings say; it is to be closed. Raises
         `ConfigError`."""

@@ -88,9 +88,11 @@ def test_what_redis_misses_is_erased_when_it_answers(vault: Vault, server: Redis
             assert any("as soon as it answers" in line for line in receipt.problems) and receipt.left == ()
         erase(shared, of_user(shared, "bob"))
         assert noted.stat().st_mode & 0o077 == 0 and len(json.loads(noted.read_text())) == 2
-        assert any("erasing-unreached says is still to be erased" in line for line in status(shared).degraded)
+        assert any("erasing-unreached says is still to be erased in Redis" in line for line in status(shared).degraded)
     without = open_vault(vault.root, now=vault.now, environ={})
     assert any("REDIS_URL is not set" in line for line in status(without).degraded) and noted.exists()
+    other = api.open_vault(vault.root, now=vault.now, environ={"REDIS_URL": server.url.removesuffix("0") + "1"})
+    assert any("names another" in line for line in status(other).degraded) and noted.exists()
     assert "Zanzibar" in held(server)
     assert status(opened()).degraded == () and not noted.exists()
     assert "Zanzibar" not in held(server) and "bob" not in str(server.client.keys())

@@ -40,6 +40,7 @@ class MirroredStore:
         self._clock = clock
         self._away_until = 0.0
         self._problem = ""
+        self.address = shared.address
         self.where = f"{shared.where}, {local.where} while that is away"
 
     def problem(self) -> str:

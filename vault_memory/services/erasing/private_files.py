@@ -27,7 +27,7 @@ _STATE = PurePosixPath(layout.STATE_DIR)
 JOURNAL = _STATE / "erasing"
 """What is being erased, until all of it is."""
 UNREACHED = _STATE / "erasing-unreached"
-"""What is to be erased in Redis, until that answers."""
+"""What is to be erased in a store, until that answers."""
 DONE = b" "
 """What such a file begins with once all that it says is done."""
 _OF_USERS = re.compile(
