@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from vault_memory.adapters.shortterm import Dropped
+from vault_memory.adapters.shortterm import Dropped, used_addresses
 from vault_memory.core import recent
 from vault_memory.errors import ConfigError, EndpointError, VaultMemoryError
 from vault_memory.services.erasing.private_files import UNREACHED
@@ -14,20 +14,29 @@ _KEYS = (recent.context_key("*"), recent.history_key("*"), "sessions:*", "sessio
 
 
 def clear_short_term(vault: Vault, wanted: Wanted) -> tuple[int, str]:
-    """Take entries out of the short-term store: how many, and what could not be done, in words ("": nothing). Where
-    Redis is away, that is noted."""
+    """Take entries out of the short-term store: how many, and what could not be done, in words ("": nothing). A Redis
+    that is away, and each other one that the vault has ever used, is noted as unreached."""
+    store, values, told = vault.short_term, 0, list[str]()
+    missed = [Unreached(REDIS, each, wanted) for each in used_addresses(vault.root)]
+    if store.is_shared:
+        missed = [each for each in missed if each.at != store.address]
+    told += [f"{each.where}, which this vault has used, was not asked: REDIS_URL does not name it" for each in missed]
     try:
         dropped = drop_entries(vault, wanted)
     except (EndpointError, ConfigError) as error:
-        told = f"the short-term store was not asked: {error}"
+        missed.append(Unreached(REDIS, store.address, wanted))
+        told.append(f"the short-term store was not asked: {error}")
+    else:
+        values = dropped.values
+        if left := ", ".join(dropped.foreign):
+            told.append(f"another program's values stay in the short-term store, under keys that we use, too: {left}")
+    if missed:
         try:
-            note_unreached(vault, [Unreached(REDIS, vault.short_term.address, wanted)])
+            note_unreached(vault, missed)
+            told.append(f"it is done there as soon as it answers, and until then {UNREACHED} says what goes")
         except VaultMemoryError as why:
-            return 0, f"{told}; it keeps it until it expires: {why}"
-        return 0, f"{told}; it is done there as soon as it answers, and until then {UNREACHED} says what goes"
-    left = ", ".join(dropped.foreign)
-    told = f"another program's values stay in the short-term store, under keys that we use, too: {left}"
-    return dropped.values, told if left else ""
+            told.append(f"it keeps it until it expires: {why}")
+    return values, "; ".join(told)
 
 
 def drop_entries(vault: Vault, wanted: Wanted) -> Dropped:
