@@ -10,7 +10,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from datetime import datetime
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary
@@ -210,14 +210,19 @@ class Vault:
     @cached_property
     def short_term(self) -> ShortTermStore:
         """The short-term store: in Redis, at REDIS_URL or else where the settings say, and embedded."""
-        from vault_memory.adapters.shortterm import EmbeddedStore, MirroredStore, RedisStore
+        from vault_memory.adapters.shortterm import EmbeddedStore, MirroredStore, RedisStore, note_used, used_addresses
         from vault_memory.core.recent import is_ours, later_value
 
         def later(key: str, there: str | None, ours: str) -> str:
             return later_value(key, there, ours, self.now().timestamp())
 
         local = EmbeddedStore(self.root, lambda: self.now().timestamp())
-        return MirroredStore(RedisStore(self.redis_url, is_ours), local, later) if self.redis_url else local
+        if not self.redis_url:
+            return local
+        shared = RedisStore(self.redis_url, is_ours)
+        is_noted = shared.address in used_addresses(self.root)
+        note = None if is_noted else partial(note_used, self.root, shared.address)
+        return MirroredStore(shared, local, later, used=note)
 
     @property
     def redis_url(self) -> str:
@@ -235,6 +240,12 @@ class Vault:
     def database_url(self) -> str:
         """Where the long-term store is, by SUPABASE_DB_URL, else by the settings; "" for none."""
         return self.environ.get(ENV_DATABASE) or self.config.longterm_url
+
+    @property
+    def database_address(self) -> str:
+        """Which database that is, without the password. Raises `ConfigError`; the server is not asked."""
+        with self.long_term() as store:
+            return store.address
 
     def long_term(self) -> PostgresStore:
         """The long-term store at SUPABASE_DB_URL, or else where the settings say; it is to be closed. Raises

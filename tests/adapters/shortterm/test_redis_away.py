@@ -183,3 +183,14 @@ def test_a_wrong_url_is_refused_without_its_password(url: str) -> None:
     with pytest.raises((ConfigError, EndpointError)) as caught:
         RedisStore(url).get("a")
     assert "hidden" not in str(caught.value)
+
+
+def test_a_database_that_is_no_number_is_a_wrong_url(server: RedisServer) -> None:
+    """redis-py would take the database 0, which may be another program's."""
+    address = server.url.removesuffix("/0")
+    with pytest.raises(ConfigError, match="the number of a database") as caught:
+        RedisStore(f"{address}/abc").get("a")
+    assert server.password not in str(caught.value)
+    for end, number in (("", 0), ("/", 0), ("/1", 1), ("?db=2", 2)):
+        store = RedisStore(address + end)
+        assert store.get("a") is None and store.address == f"127.0.0.1:{server.port}/{number}"

@@ -19,7 +19,8 @@ from vault_memory.core.longterm.both_texts import with_pieces
 REFLECTION = {"summary": "went well", "causes": ["tests first"]}
 NAME = {"conversation_id": "c1", "user_id": "alice", "created_at": "2026-01-30T09:12:00+08:00"}
 CHOSEN = ("user_message", "assistant_message", "text_cache", "reflection", "token_data", "cid")
-_WORDS = st.text("ab \n好🌊", min_size=1, max_size=8)
+ENDS = "\r\n"
+_WORDS = st.text("ab \r\n好🌊", min_size=1, max_size=8)
 
 
 class Encoder:
@@ -38,8 +39,8 @@ class Encoder:
 def deliveries(draw: st.DrawFn) -> tuple[dict[str, Any], list[dict[str, Any]], list[dict[str, Any]]]:
     """A turn, and two orders of the same deliveries of it: each field once at least, both texts also cut."""
     question, answer = draw(_WORDS), draw(_WORDS)
-    assume("\n\n" not in question.strip("\n"))  # one text does not tell apart a question's paragraphs and an answer's
-    assume(question.strip("\n") and answer.strip("\n"))
+    assume("\n\n" not in question.strip("\r\n"))  # one text does not tell apart a question's paragraphs and an answer's
+    assume(question.strip("\r\n") and answer.strip("\r\n"))
     whole = {"user_message": question, "assistant_message": answer, "reflection": REFLECTION, "cid": "Qm"}
     pieces = draw(st.lists(st.sets(st.sampled_from([*whole]), min_size=1), max_size=6))
     made = [{name: whole[name] for name in sorted(piece)} for piece in [*pieces, *([name] for name in whole)]]
@@ -68,7 +69,7 @@ def row(given: Sequence[Mapping[str, Any]], chosen: Sequence[str], encodings: Se
 
 def both(question: str, answer: str) -> str:
     """Both texts in one, without the line ends at the empty line and before the question."""
-    return question.strip("\n") + (f"\n\n{answer.lstrip(chr(10))}" if answer.lstrip("\n") else "")
+    return question.strip(ENDS) + (f"\n\n{answer.lstrip(ENDS)}" if answer.lstrip(ENDS) else "")
 
 
 @given(deliveries(), st.sets(st.sampled_from(CHOSEN)))
@@ -151,6 +152,8 @@ def test_of_two_versions_the_newer_one_stays(order: list[int]) -> None:
         (["what+thi", "what is it?+this\n\nand that"], "what is it?\n\nthis\n\nand that"),
         (["one\n\ntw", "+answer", "one\n\ntwo"], "one\n\ntwo\n\nanswer"),
         (["+ok\n\nmore", "ok, do it"], "ok, do it\n\nok\n\nmore"),
+        (["q\r\n+\r\n\r\na", "+\r\na", "q\r\n"], "q\n\na"),
+        (["+\r\n\r\na", "\r\nq\r\n"], "q\n\na"),
         (["one\n\ntwo+three", "one+three, and more"], "one\n\ntwo\n\nthree, and more"),
     ],
 )

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
+from pathlib import Path
+
+import pytest
 
 from tests.postgres_server import PostgresServer
 from tests.services.longterm.conftest import COLUMNS
-from vault_memory.services.erasing import erase, of_note, of_texts, of_user
+from vault_memory.errors import NotFound
+from vault_memory.services.admin import status
+from vault_memory.services.daemon import heartbeat
+from vault_memory.services.erasing import erase, of_note, of_texts, of_user, reach_again, still_to_erase
 from vault_memory.services.longterm import flush_long_term
 from vault_memory.services.memories import remember
 from vault_memory.services.turns import record_turn
 from vault_memory.services.vault import Vault
 
+NOTE = Path(".vault-memory/erasing-unreached")
 SECRET = "my codeword is Zanzibar 七號"
 
 
@@ -71,3 +79,48 @@ def test_many_rows_and_a_database_that_is_away(opened: Callable[..., Vault], ser
     away = opened("postgresql://alice@127.0.0.1:1/none")
     receipt = erase(away, of_texts(away, "alice", [SECRET], long_term=True))
     assert any("no row of the long-term store was deleted" in line for line in receipt.problems)
+    assert (away.root / NOTE).exists()
+
+
+def test_what_postgres_misses_is_erased_when_it_answers(opened: Callable[..., Vault], server: PostgresServer) -> None:
+    """By the daemon's round; until then, and while another database is named, all say that it waits."""
+    vault = opened(server.url)
+    record_turn(vault, "alice", SECRET, "ok", conversation_id="said")
+    record_turn(vault, "alice", "hello", "hi", conversation_id="other")
+    record_turn(vault, "bob", "good morning", "hi", conversation_id="bobs")
+    flush_long_term(vault)
+    server.kill()
+    try:
+        for _ in range(2):
+            receipt = erase(vault, of_texts(vault, "alice", [SECRET], long_term=True))
+            assert any("until then .vault-memory/erasing-unreached" in line for line in receipt.problems)
+        erase(vault, of_user(vault, "bob", long_term=True))
+        noted = (vault.root / NOTE).read_text()
+        assert len(json.loads(noted)) == 2 and (vault.root / NOTE).stat().st_mode & 0o077 == 0
+    finally:
+        server.start()
+    assert "still to be erased in PostgreSQL" in still_to_erase(vault)
+    assert any("still to be erased in PostgreSQL" in line for line in status(vault).degraded)
+    other = opened(server.url.rpartition("/")[0] + "/template1")
+    assert "names another" in reach_again(other, long_term=True) and "names another" in still_to_erase(other)
+    assert "SUPABASE_DB_URL is not set" in reach_again(opened(""), long_term=True)
+    assert (vault.root / NOTE).read_text() == noted and rows(server) == ["bobs", "other", "said"]
+    heartbeat(vault, "longterm", force=True)
+    assert rows(server) == ["other"] and not (vault.root / NOTE).exists() and still_to_erase(vault) == ""
+
+
+def test_rows_of_a_user_who_is_erased_can_still_be_erased(opened: Callable[..., Vault], server: PostgresServer) -> None:
+    """The receipt names the command, and it is one that is there still."""
+    vault = opened(server.url)
+    for user in ("alice", "bob"):
+        record_turn(vault, user, "hello", "hi", conversation_id=user)
+    flush_long_term(vault)
+    receipt = erase(vault, of_user(vault, "bob"))
+    assert any("`vault-memory erase --user bob --long-term`" in line for line in receipt.out_of_reach)
+    with pytest.raises(NotFound):
+        of_user(vault, "bob")
+    with pytest.raises(NotFound):
+        of_user(vault, "carol", long_term=True)
+    receipt = erase(vault, of_user(vault, "bob", long_term=True))
+    assert receipt.rows == 1 and receipt.problems == () and receipt.left == ()
+    assert rows(server) == ["alice"]

@@ -567,3 +567,16 @@ def test_a_turn_waits_while_the_map_is_wrong(opened: Opened, server: PostgresSer
     assert long_term_state(wrong).counts.waiting == 1
     assert any("1 turns wait: longterm.enabled is true without a valid" in line for line in status(wrong).degraded)
     assert flush_long_term(opened(server.url)) == Flushed(1, 0, 0) and told(server) == [("c1", "hello")]
+
+
+def test_tables_without_a_key_take_a_plain_turn(opened: Callable[..., Vault], server: PostgresServer) -> None:
+    """It has no row in `memories`, whose table is asked for nothing."""
+    for name in ("talks", "thoughts"):
+        server.sql(f"ALTER TABLE {name} DROP CONSTRAINT {name}_chat_at_key")
+    vault = opened(server.url)
+    record_turn(vault, "alice", "hello", "hi", conversation_id="plain")
+    assert flush_long_term(vault).sent == 1 and vault.outbox.counts().waiting == 0
+    record_turn(vault, "alice", "why?", "so", reflection=REFLECTION, conversation_id="reflected")
+    assert flush_long_term(vault).sent == 1
+    counted = server.sql("SELECT (SELECT count(*) FROM talks), (SELECT count(*) FROM thoughts)")
+    assert counted == [(2, 1)]

@@ -10,7 +10,7 @@ import pytest
 
 from tests.redis_server import RedisServer
 from vault_memory import api
-from vault_memory.services.admin import status
+from vault_memory.services.admin import rename_user, status
 from vault_memory.services.erasing import erase, of_texts, of_user
 from vault_memory.services.turns import record_turn
 from vault_memory.services.vault import Vault, open_vault
@@ -88,12 +88,39 @@ def test_what_redis_misses_is_erased_when_it_answers(vault: Vault, server: Redis
             assert any("as soon as it answers" in line for line in receipt.problems) and receipt.left == ()
         erase(shared, of_user(shared, "bob"))
         assert noted.stat().st_mode & 0o077 == 0 and len(json.loads(noted.read_text())) == 2
-        assert any("erasing-unreached says is still to be erased" in line for line in status(shared).degraded)
+        assert any("erasing-unreached says is still to be erased in Redis" in line for line in status(shared).degraded)
     without = open_vault(vault.root, now=vault.now, environ={})
     assert any("REDIS_URL is not set" in line for line in status(without).degraded) and noted.exists()
+    other = api.open_vault(vault.root, now=vault.now, environ={"REDIS_URL": server.url.removesuffix("0") + "1"})
+    assert any("names another" in line for line in status(other).degraded) and noted.exists()
     assert "Zanzibar" in held(server)
     assert status(opened()).degraded == () and not noted.exists()
     assert "Zanzibar" not in held(server) and "bob" not in str(server.client.keys())
     assert server.client.llen("conversation:alice") == 1 and server.client.llen("pending:list") == 1
     noted.write_text("[{}]")
     assert any("is damaged: delete it" in line for line in status(opened()).degraded)
+
+
+def test_a_redis_that_was_used_is_not_forgotten_where_it_is_not_set(vault: Vault, server: RedisServer) -> None:
+    """In a shell without REDIS_URL, and with another one, erasing says so and notes it; a renaming, too."""
+    shared = open_vault(vault.root, now=vault.now, environ={"REDIS_URL": server.url})
+    without = open_vault(vault.root, now=vault.now, environ={})
+    record_turn(without, "carol", "hello", "hi", conversation_id="c0")
+    assert erase(without, of_user(without, "carol")).problems == ()  # none was ever used
+    for user, words in (("alice", SECRET), ("bob", "good morning"), ("dora", "good night")):
+        record_turn(shared, user, words, "ok", conversation_id=user)
+    used = vault.root / ".vault-memory/redis-used"
+    assert json.loads(used.read_text()) == [f"127.0.0.1:{server.port}/0"] and used.stat().st_mode & 0o077 == 0
+    (told,) = erase(without, of_texts(without, "alice", [SECRET])).problems
+    assert f"Redis at 127.0.0.1:{server.port}/0, which this vault has used, was not asked" in told
+    assert any("REDIS_URL is not set" in line for line in status(without).degraded)
+    other = open_vault(vault.root, now=vault.now, environ={"REDIS_URL": server.url.removesuffix("0") + "1"})
+    record_turn(other, "alice", "hello", "hi", conversation_id="c9")
+    (told,) = erase(other, of_user(other, "bob")).problems
+    assert "was not asked" in told and len(json.loads(used.read_text())) == 2
+    assert any("REDIS_URL is set once more" in line for line in rename_user(without, "dora", "dorothy"))
+    assert "Zanzibar" in held(server) and "bob" in str(server.client.keys())
+    again = api.open_vault(vault.root, now=vault.now, environ={"REDIS_URL": server.url})
+    assert status(again).degraded == ()
+    assert "Zanzibar" not in held(server)
+    assert server.client.exists("conversation:bob", "conversation:dora") == 0

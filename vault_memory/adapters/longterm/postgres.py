@@ -74,6 +74,9 @@ class PostgresStore:
         # Of a password with an unwritten @ libpq takes the end for the host.
         is_clear = url.count("@") < 2 and re.fullmatch(r"[\w.,:/-]+", host)
         self.where = f"PostgreSQL at {host}" if is_clear else "PostgreSQL"
+        # One pooler stands before many databases of one name: their users tell them apart.
+        name = f"{given.get('user') or ''}@{host}:{given.get('port') or 5432}/{given.get('dbname') or ''}"
+        self.address = name if is_clear else ""
 
     def __enter__(self) -> PostgresStore:
         return self
@@ -121,6 +124,8 @@ class PostgresStore:
         key, what is not there is inserted, and the others stay. Rows of one name are pieces of one turn, in their
         order. `renamed` are former ids of users with those of now."""
         written = Written()
+        if not rows:  # a plain turn has none in `memories`
+            return written
         key = [[*table.target.columns].index(field) for field in KEY]
         named: dict[tuple[str | None, ...], list[int]] = {}
         for place, row in enumerate(rows):

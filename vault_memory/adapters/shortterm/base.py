@@ -36,6 +36,12 @@ class ShortTermStore(Protocol):
         ...
 
     @property
+    def address(self) -> str:
+        """Which shared store it is: host, port and database, without a password; "" for none, and where the address
+        cannot be read for sure. Nothing is asked."""
+        ...
+
+    @property
     def degraded(self) -> str:
         """Why the last call did without the shared store, in words; "" if it did not. Nothing is asked."""
         ...

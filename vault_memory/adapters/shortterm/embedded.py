@@ -51,6 +51,7 @@ class EmbeddedStore:
     """The `ShortTermStore` of the vault at `root`. `now` tells Unix seconds."""
 
     is_shared = False
+    address = ""
     degraded = ""
     where = "embedded"
 

@@ -12,7 +12,7 @@ from typing import TypeVar
 
 from vault_memory.adapters.shortterm.base import Change, Dropped, Holds, ShortTermStore
 from vault_memory.adapters.shortterm.embedded import EmbeddedStore
-from vault_memory.errors import ConfigError, EndpointError, UsageError
+from vault_memory.errors import Busy, ConfigError, EndpointError, Unwritable, UsageError
 
 RETRY_AFTER_S = 1.0
 """After a failure the shared store is left alone this long: not every call waits for its timeout."""
@@ -22,8 +22,8 @@ _T = TypeVar("_T")
 
 class MirroredStore:
     """The `ShortTermStore` of a `shared` store and a `local` one. `later(key, there, ours)` is the value of a key that
-    another machine may have written while the shared store was away from this one. `clock` tells seconds that only go
-    forward."""
+    another machine may have written while the shared store was away from this one. `used` is called once, when the
+    shared one has answered and before anything is written there. `clock` tells seconds that only go forward."""
 
     is_shared = True
 
@@ -33,13 +33,16 @@ class MirroredStore:
         local: EmbeddedStore,
         later: Callable[[str, str | None, str], str] = lambda _, there, ours: ours,
         clock: Callable[[], float] = time.monotonic,
+        used: Callable[[], None] | None = None,
     ) -> None:
+        self._used = used
         self._shared = shared
         self._local = local
         self._later = later
         self._clock = clock
         self._away_until = 0.0
         self._problem = ""
+        self.address = shared.address
         self.where = f"{shared.where}, {local.where} while that is away"
 
     def problem(self) -> str:
@@ -151,4 +154,12 @@ class MirroredStore:
             else:  # it may have come before the connection broke
                 self._shared.append(key, [value], ttl_s, most, again=True)
 
+        if self._used:
+            if why := self._shared.problem():
+                raise EndpointError(why)
+            try:
+                self._used()
+            except (Busy, Unwritable) as error:
+                raise EndpointError(f"that it is used cannot be noted: {error}") from error
+            self._used = None
         return self._local.make_up(write) if self._local.has_missed() else ""

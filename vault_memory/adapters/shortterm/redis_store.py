@@ -30,6 +30,7 @@ class RedisStore:
 
     def __init__(self, url: str, is_ours: Holds = lambda _, __: True) -> None:
         self._is_ours = is_ours
+        self.address = ""
         self.where = "Redis"  # of an address that cannot be read any part may be the password
         self._client: Any = None
         self._wrong = ""
@@ -49,6 +50,12 @@ class RedisStore:
             if parts.scheme not in _SCHEMES:
                 raise ConfigError("REDIS_URL must begin with redis://, rediss:// or unix://")
             is_socket = parts.scheme == "unix"
+            if not is_socket and not re.fullmatch(r"/?[0-9]*", parts.path):  # redis-py would take the database 0
+                raise ConfigError(
+                    "REDIS_URL is wrong: behind the port stands the number of a database, as in "
+                    "redis://:password@host:6379/0, and of a password's signs others than letters and digits are "
+                    "written as %40 and so on"
+                )
             where = parts.path if is_socket else f"{parts.hostname or 'localhost'}:{parts.port or 6379}"
             options: dict[str, Any] = redis.connection.parse_url(url)  # type: ignore[no-untyped-call]
             if not all(_TEXT_OPTION.fullmatch(name) for name, value in options.items() if isinstance(value, str)):
@@ -59,7 +66,7 @@ class RedisStore:
             pool.make_connection()  # which reads the options; else the first command would
             self._client = redis.Redis.from_pool(pool)
             if url.count("@") < 2:  # else a part of the password may stand for the host
-                self.where = f"Redis at {where}"
+                self.where, self.address = f"Redis at {where}", f"{where}/{options.get('db', 0)}"
         except ConfigError:
             raise
         except Exception:  # redis-py raises any of many for an option; its words would show the password

@@ -51,7 +51,7 @@ def longer(one: str | None, other: str | None) -> str | None:
 
 
 def _trimmed(question: str | None, answer: str | None) -> tuple[str, str]:
-    return (question or "").strip("\n"), (answer or "").lstrip("\n")
+    return (question or "").strip("\r\n"), (answer or "").lstrip("\r\n")
 
 
 def _with_question(there: str, question: str) -> str:

@@ -55,6 +55,7 @@ def flush(context: Context, since: datetime | None, as_json: bool) -> None:
 
     With --since all recorded turns from that day on, such as those from before it was enabled; none is in the database
     twice."""
+    from vault_memory.services.erasing import reach_again
     from vault_memory.services.longterm import flush_long_term, note_since
 
     vault = context.open()
@@ -63,6 +64,7 @@ def flush(context: Context, since: datetime | None, as_json: bool) -> None:
         count = note_since(vault, since.date())
         if not as_json:
             echo(f"{plural(count, 'turn')} of the records to be sent")
+    reach_again(vault, long_term=True)
     done = flush_long_term(vault)
     if as_json:
         print_json(asdict(done))
@@ -79,13 +81,14 @@ def flush(context: Context, since: datetime | None, as_json: bool) -> None:
 @pass_context
 def longterm_status(context: Context, as_json: bool) -> None:
     """Show what waits, and why. The database is not asked."""
+    from vault_memory.services.erasing import still_to_erase
     from vault_memory.services.longterm import long_term_state
 
     vault = context.open()
     print_waits(vault.config)
     state = long_term_state(vault)
     if as_json:
-        print_json(asdict(state))
+        print_json({**asdict(state), "to_erase": still_to_erase(vault)})
         return
     echo(f"enabled: {'yes' if state.is_enabled else 'no'}")
     oldest = f", the oldest of {state.counts.oldest}" if state.counts.oldest else ""
@@ -99,6 +102,8 @@ def longterm_status(context: Context, as_json: bool) -> None:
         echo(f"last round: {state.last_round}, {plural(state.last_sent, 'turn')} sent")
     if state.problem:
         echo(f"  {state.problem}")
+    if waits := still_to_erase(vault):
+        echo(waits)
 
 
 @longterm.command("print-ddl", short_help="Print SQL that would make the tables.")

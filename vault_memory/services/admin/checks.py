@@ -347,7 +347,10 @@ def _repair_leftovers(vault: Vault) -> None:
 
 def _stores(vault: Vault) -> CheckResult:
     if problems := [
-        *filter(None, [store_problem(vault), reach_again(vault), long_term_fault(vault), encoding_problem(vault)])
+        *filter(
+            None,
+            [store_problem(vault), reach_again(vault, long_term=True), long_term_fault(vault), encoding_problem(vault)],
+        )
     ]:
         return "; ".join(problems), "docs/stores.md says what to do for each message"
     long_term = "; long-term store: PostgreSQL" if vault.config.longterm_enabled else ""

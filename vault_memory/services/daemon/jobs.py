@@ -119,6 +119,7 @@ def _sync(vault: Vault) -> str:
 
 
 def _flush_long_term(vault: Vault) -> str:
+    reach_again(vault, long_term=True)
     if not vault.config.longterm_enabled:
         waits = vault.config.waits() if vault.config.is_waiting("longterm") else []
         return "; ".join(waits) or "longterm.enabled is off"

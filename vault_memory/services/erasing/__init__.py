@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from vault_memory.lazy import lazy_exports
 
 if TYPE_CHECKING:
+    from vault_memory.services.erasing.again import reach_again, still_to_erase
     from vault_memory.services.erasing.asked import Erasing, erase_with_code, prepare_erasing
     from vault_memory.services.erasing.erase import Preview, Receipt, erase, finish_erasing, preview
     from vault_memory.services.erasing.remote import Overwrite, overwrite, prepare_overwrite
-    from vault_memory.services.erasing.short_term import reach_again
     from vault_memory.services.erasing.wanted import Wanted, former_ids, of_note, of_texts, of_user
 
 __all__ = [
@@ -32,6 +32,7 @@ __all__ = [
     "prepare_overwrite",
     "preview",
     "reach_again",
+    "still_to_erase",
 ]
 
 __getattr__ = lazy_exports(
@@ -53,6 +54,7 @@ __getattr__ = lazy_exports(
         "prepare_erasing": "asked",
         "prepare_overwrite": "remote",
         "preview": "erase",
-        "reach_again": "short_term",
+        "reach_again": "again",
+        "still_to_erase": "again",
     },
 )

@@ -168,8 +168,7 @@ def _erase(vault: Vault, wanted: Wanted, step: Step, *, was_resumed: bool = Fals
         _kept(vault, wanted),
         out_of_reach(vault, wanted, after=True),
         (
-            *([no_entries] if no_entries else []),
-            *([f"no row of the long-term store was deleted after the first {rows}: {no_rows}"] if no_rows else []),
+            *filter(None, (no_entries, no_rows)),
             *problems,
         ),
         was_resumed,

@@ -32,7 +32,7 @@ def _lines(vault: Vault, wanted: Wanted, *, after: bool) -> Iterator[str]:
         yield f"the histories of submodules, also of former ones: {modules}"
     yield "backups, exports, snapshots and synced folders that were made before: delete those"
     if config.longterm_enabled and not wanted.long_term:
-        yield "rows of the long-term store stay: add --long-term to delete them"
+        yield f"rows of the long-term store stay: {_step(wanted) if after else 'add --long-term to delete them'}"
     elif config.longterm_enabled:
         yield "backups and logs of the PostgreSQL server"
     if vault.redis_url:
@@ -52,3 +52,12 @@ def _lines(vault: Vault, wanted: Wanted, *, after: bool) -> Iterator[str]:
         yield "a server or daemon is running and may have it in memory: restart it"
     yield "the history of your shell, if the text was typed there; terminals that show it"
     yield "what a disk keeps of deleted files below the file system"
+
+
+def _step(wanted: Wanted) -> str:
+    """What deletes rows when all else is erased: an erased note is known by nothing but its words."""
+    if wanted.is_user:
+        commands = ", ".join(f"`vault-memory erase --user {each} --long-term`" for each in wanted.users)
+        return f"{commands} deletes them, also from now on"
+    whose = f" --user {wanted.user_id}" if wanted.user_id != layout.SHARED else " --user ID"
+    return f"`vault-memory erase{whose} --text TEXT --long-term` deletes those that say it, also from now on"

@@ -3,14 +3,16 @@ holds a text goes as a whole: it has the same words as tokens, too."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from vault_memory.adapters import files
 from vault_memory.adapters.index import remove_index
 from vault_memory.core import layout
-from vault_memory.errors import Busy, ConfigError, EndpointError, IndexUnusable, UsageError
-from vault_memory.services.erasing.private_files import names_of
+from vault_memory.core.longterm import targets
+from vault_memory.errors import Busy, ConfigError, EndpointError, IndexUnusable, UsageError, VaultMemoryError
+from vault_memory.services.erasing.private_files import UNREACHED, names_of
+from vault_memory.services.erasing.unreached import POSTGRES, Unreached, note_unreached
 from vault_memory.services.erasing.wanted import Wanted
 from vault_memory.services.indexing import reconcile
 from vault_memory.services.longterm import drop_rows, said_in
@@ -33,10 +35,33 @@ def clear_outbox(vault: Vault, wanted: Wanted) -> int:
 
 
 def clear_long_term(vault: Vault, wanted: Wanted) -> tuple[int, str]:
-    """Delete rows of the long-term store: how many, and why it could not be done ("": it was). Nothing is asked where
-    it is off, or not wanted."""
+    """Delete rows of the long-term store: how many, and why it could not be done, in words ("": it was); that is noted.
+    Nothing is asked where that is not wanted."""
     if not wanted.long_term:
         return 0, ""
+    dropped = 0
+
+    def count(more: int) -> None:
+        nonlocal dropped
+        dropped += more
+
+    try:
+        drop_long_term(vault, wanted, count)
+    except (Busy, EndpointError, ConfigError, UsageError) as error:
+        told = f"no row of the long-term store was deleted after the first {dropped:,}: {error}"
+        try:
+            note_unreached(vault, [Unreached(POSTGRES, _address(vault), wanted)])
+        except VaultMemoryError as why:
+            return dropped, f"{told}; erase it again when that answers: {why}"
+        return dropped, f"{told}; it is done there when that answers, and until then {UNREACHED} says what goes"
+    return dropped, ""
+
+
+def drop_long_term(vault: Vault, wanted: Wanted, counted: Callable[[int], None]) -> None:
+    """Delete rows of the long-term store; `counted` is told of each. Raises what `drop_rows` raises, and `ConfigError`
+    where no table is mapped."""
+    if not targets(vault.config.longterm_tables, vault.config.longterm_columns_map):
+        raise ConfigError("no table is mapped: set longterm.tables and longterm.columns_map (docs/stores.md)")
     erasure = wanted.erasure()
 
     names = names_of(wanted)
@@ -46,19 +71,19 @@ def clear_long_term(vault: Vault, wanted: Wanted) -> tuple[int, str]:
         is_named = names is not None and any(map(names.search, texts))
         return wanted.is_user or is_named or (erasure is not None and any(map(erasure.holds, texts)))
 
-    ids, dropped = (wanted.user_id, *wanted.former_ids), 0
+    def is_meant(values: Sequence[str | None]) -> bool:
+        is_held = holds(values)
+        counted(is_held)
+        return is_held
 
-    def counted(values: Sequence[str | None]) -> bool:
-        nonlocal dropped
-        is_meant = holds(values)
-        dropped += is_meant
-        return is_meant
+    drop_rows(vault, (wanted.user_id, *wanted.former_ids), is_meant)
 
+
+def _address(vault: Vault) -> str:
     try:
-        drop_rows(vault, ids, counted)
-    except (Busy, EndpointError, ConfigError, UsageError) as error:
-        return dropped, str(error)
-    return dropped, ""
+        return vault.database_address
+    except ConfigError:
+        return ""
 
 
 def clear_indexes(vault: Vault, wanted: Wanted) -> list[str]:

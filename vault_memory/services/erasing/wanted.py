@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from vault_memory.adapters import files
-from vault_memory.adapters.erasing import Request, held_files, paths_of
+from vault_memory.adapters.erasing import Request, held_files, paths_of, read_tombstones
 from vault_memory.adapters.git import Repository, object_id
 from vault_memory.core import layout
 from vault_memory.core.erasing import Erasure, Tombstones
@@ -75,14 +75,20 @@ class Wanted:
 
 
 def of_user(vault: Vault, user_id: str, *, long_term: bool = False) -> Wanted:
-    """All of a user: files, conversations, state, and what history says of them, under former ids too. Raises
-    `NotFound` or `InvalidId`."""
-    vault.known_user(user_id)
+    """All of a user: files, conversations, state, and what history says of them, under former ids too. With `long_term`
+    also a user who is erased already, whose rows may be there still. Raises `NotFound` or `InvalidId`."""
+    if not (long_term and _was_erased(vault, layout.check_user_id(user_id))):
+        vault.known_user(user_id)
     ids = (user_id, *former_ids(vault, user_id))
     gone = tuple(layout.user_dir(each) for each in ids)
     named = [f"{KEYS[key]}: {each}" for each in ids for key in ("user", "renamed_from")]
     named += [name for each in ids for name in (f"({each})", str(layout.user_dir(each)))]
     return Wanted(user_id, Request(gone=gone, named=tuple(named)), True, ids[1:], long_term=long_term)
+
+
+def _was_erased(vault: Vault, user_id: str) -> bool:
+    stones = read_tombstones(Repository(vault.history.root).common_dir)
+    return stones is not None and stones.has_user(user_id)
 
 
 def of_texts(vault: Vault, user_id: str, texts: Sequence[str], *, long_term: bool = False) -> Wanted:

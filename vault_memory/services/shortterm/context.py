@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
+from vault_memory.adapters.shortterm import EmbeddedStore, used_addresses
 from vault_memory.adapters.tokenizer import DEFAULT_ENCODING, is_encoding, pack_token_record
 from vault_memory.core import payload, recent
 from vault_memory.core.extraction import asks_to_be_left_out
@@ -73,15 +74,19 @@ def note_kept_turn(vault: Vault, turn: Mapping[str, Any]) -> str:
 def forget_history(vault: Vault, *user_ids: str) -> tuple[str, ...]:
     """Delete the lists of users' turns in a shared store. Returns what `removed_keys` returns; raises what the store
     raises."""
-    return removed_keys(vault, *map(recent.history_key, user_ids)) if vault.short_term.is_shared else ()
+    return removed_keys(vault, *map(recent.history_key, user_ids))
 
 
 def removed_keys(vault: Vault, *keys: str) -> tuple[str, ...]:
     """Delete keys of the short-term store. Returns what is left, in words: another program's values, and what a shared
-    store keeps until it answers. Raises what the store raises."""
-    left = vault.short_term.remove(*keys)
+    store keeps until it answers, or one that was used before is set once more. Raises what the store raises."""
+    store = vault.short_term
+    left = store.remove(*keys)
     told = [f"the short-term store keeps {key!r}: another program's values are there" for key in left]
-    if why := vault.short_term.degraded:
+    if isinstance(store, EmbeddedStore) and used_addresses(vault.root):
+        store.miss_removal(keys)
+        told.append(f"Redis, which this vault has used, removes {', '.join(keys)} when REDIS_URL is set once more")
+    if why := store.degraded:
         told.append(f"the short-term store removes {', '.join(keys)} before it is used again: {why}")
     return tuple(told)
 

@@ -1,0 +1,97 @@
+"""Erasing what a store has missed, when it answers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from vault_memory.errors import Busy, ConfigError, VaultMemoryError
+from vault_memory.services.erasing.private_files import UNREACHED
+from vault_memory.services.erasing.short_term import drop_entries
+from vault_memory.services.erasing.stores import drop_long_term
+from vault_memory.services.erasing.unreached import (
+    POSTGRES,
+    REDIS,
+    Unreached,
+    lock_unreached,
+    read_unreached,
+    write_unreached,
+)
+from vault_memory.services.vault import Vault
+
+_VARIABLES = {REDIS: "REDIS_URL", POSTGRES: "SUPABASE_DB_URL"}
+
+
+def reach_again(vault: Vault, *, long_term: bool = False) -> str:
+    """Erase in Redis what could not be erased there, if it answers now; with `long_term` in PostgreSQL, too, which may
+    take a quarter of a minute to say nothing, so who is in a hurry leaves it out. Returns why what is left waits, in
+    words; "" where nothing does, or another process is at it."""
+    if not (vault.root / UNREACHED).exists():
+        return ""
+    try:
+        with lock_unreached(vault, 0):
+            noted = read_unreached(vault)
+            if not noted:
+                write_unreached(vault, noted)
+            left: list[Unreached] = []
+            reasons: dict[str, str] = {}  # a store that is away is asked once
+            while noted:
+                first = noted.pop(0)
+                if first.where not in reasons and (why := _problem(vault, first, long_term=long_term)):
+                    reasons[first.where] = why
+                if first.where in reasons:
+                    left.append(first)
+                else:
+                    write_unreached(vault, [*left, *noted])
+    except Busy:
+        return ""
+    except VaultMemoryError as error:
+        return f"what {UNREACHED} says is still to be erased: {error}"
+    return "; ".join(_told(reasons))
+
+
+def still_to_erase(vault: Vault) -> str:
+    """What of the long-term store is still to be erased, in words; "" for nothing. No store is asked."""
+    try:
+        waiting = {each.where: each for each in read_unreached(vault) if each.store == POSTGRES}
+    except VaultMemoryError as error:
+        return str(error)
+    return "; ".join(_told({where: _not_asked(vault, each) or _LATER for where, each in waiting.items()}))
+
+
+_LATER = "the daemon does it when that answers, or `vault-memory longterm flush`"
+
+
+def _told(reasons: dict[str, str]) -> Iterator[str]:
+    for where, why in reasons.items():
+        yield f"what {UNREACHED} says is still to be erased in {where}: {why}"
+
+
+def _problem(vault: Vault, missed: Unreached, *, long_term: bool) -> str:
+    """Erase it; why that could not be done, in words."""
+    if why := _not_asked(vault, missed):
+        return why
+    if missed.store == POSTGRES and not long_term:
+        return _LATER
+    try:
+        if missed.store == POSTGRES:
+            drop_long_term(vault, missed.wanted, lambda _: None)
+        else:
+            drop_entries(vault, missed.wanted)
+    except VaultMemoryError as error:
+        return str(error)
+    return ""
+
+
+def _not_asked(vault: Vault, missed: Unreached) -> str:
+    """Why the store that is set now is not asked, in words: it is none, or another one."""
+    variable = _VARIABLES[missed.store]
+    gone = f"or delete {UNREACHED} where it is gone for good"
+    if not (vault.database_url if missed.store == POSTGRES else vault.redis_url):
+        return f"{variable} is not set: set it once more, {gone}"
+    try:
+        at = vault.database_address if missed.store == POSTGRES else vault.short_term.address
+    except ConfigError as error:
+        return str(error)
+    if missed.at and missed.at != at:
+        return f"it waits for that one, and {variable} names another: set it to that once more, {gone}"
+    return ""

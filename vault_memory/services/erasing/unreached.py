@@ -1,0 +1,77 @@
+"""What was to be erased in a store that did not answer. It is noted in one private file, and is done when that store
+answers: another one at another address holds nothing of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Any
+
+from vault_memory.adapters import files
+from vault_memory.core import layout
+from vault_memory.errors import UsageError
+from vault_memory.services.erasing.private_files import DONE, UNREACHED, forget_file
+from vault_memory.services.erasing.wanted import Wanted
+from vault_memory.services.vault import Vault
+
+REDIS = "Redis"
+POSTGRES = "PostgreSQL"
+_LOCK = "locks/erasing-unreached.lock"
+_WAIT_S = 5.0
+
+
+@dataclass(frozen=True)
+class Unreached:
+    """What is still to be erased in a `store`, which is `at` an address without a password; "" where none was set that
+    can be read, so it is the one that is set next."""
+
+    store: str
+    at: str
+    wanted: Wanted
+
+    @classmethod
+    def of(cls, told: dict[str, Any]) -> Unreached:
+        """That of `as_dict`. Raises `ValueError`, `KeyError` or `TypeError` for anything else."""
+        if told["store"] not in (REDIS, POSTGRES):
+            raise ValueError("a store that is not known")
+        return cls(told["store"], str(told["at"]), Wanted.of(told["wanted"]))
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return {"store": self.store, "at": self.at, "wanted": self.wanted.as_dict()}
+
+    @property
+    def where(self) -> str:
+        """In words."""
+        return f"{self.store} at {self.at}" if self.at else self.store
+
+
+def note_unreached(vault: Vault, missed: Iterable[Unreached]) -> None:
+    """Note what stores have missed, each once. Raises `VaultMemoryError` where that cannot be noted."""
+    with lock_unreached(vault, _WAIT_S):
+        write_unreached(vault, [*dict.fromkeys([*read_unreached(vault), *missed])])
+
+
+def lock_unreached(vault: Vault, wait_s: float) -> AbstractContextManager[int]:
+    """The lock of whoever changes the note. Raises `Busy`."""
+    return files.lock(vault.root / layout.STATE_DIR / _LOCK, wait_s, vault.root)
+
+
+def read_unreached(vault: Vault) -> list[Unreached]:
+    """What is noted. Raises `UsageError` where that cannot be read."""
+    stored = files.read_private(vault.root / UNREACHED, vault.root) or DONE
+    try:
+        return [] if stored.startswith(DONE) else [Unreached.of(each) for each in json.loads(stored)]
+    except (ValueError, KeyError, TypeError) as error:
+        raise UsageError(f"{UNREACHED} is damaged: delete it, then erase again what was to be erased") from error
+
+
+def write_unreached(vault: Vault, noted: Sequence[Unreached]) -> None:
+    """Make this the note; without any the file goes."""
+    path = vault.root / UNREACHED
+    if noted:
+        files.write_private(path, json.dumps([each.as_dict() for each in noted]).encode(), vault.root)
+    elif path.exists():
+        forget_file(path, vault.root)
