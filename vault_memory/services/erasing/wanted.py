@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import json
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
@@ -12,10 +13,11 @@ from vault_memory.adapters.erasing import Request, held_files, paths_of, read_to
 from vault_memory.adapters.git import Repository, object_id
 from vault_memory.core import layout
 from vault_memory.core.erasing import Erasure, Tombstones
+from vault_memory.core.profile import newest_rows
 from vault_memory.core.trailers import KEYS
 from vault_memory.errors import NotFound, UsageError
-from vault_memory.services.erasing.clauses import clauses_of
-from vault_memory.services.memories import memory_files
+from vault_memory.services.memories import memory_files, memory_rows, read_memory
+from vault_memory.services.notes import turn_at
 from vault_memory.services.vault import Vault
 
 
@@ -103,7 +105,7 @@ def of_texts(vault: Vault, user_id: str, texts: Sequence[str], *, long_term: boo
         )
     user_id = vault.known_user(user_id or next(iter(ids), ""))
     spared = tuple(layout.user_dir(other) for other in ids if other != user_id)
-    clauses = clauses_of(vault, user_id, texts)
+    clauses = _clauses_of(vault, user_id, texts)
     request = Request((*texts, *clauses), spared=spared)
     ids = former_ids(vault, user_id)
     return Wanted(user_id, request, former_ids=tuple(ids), clauses=clauses, long_term=long_term)
@@ -168,3 +170,28 @@ def former_ids(vault: Vault, user_id: str) -> list[str]:
             break
         found.append(now)
     return found
+
+
+def _clauses_of(vault: Vault, user_id: str, texts: Sequence[str]) -> tuple[str, ...]:
+    """What the program has made of a part of a text: contents of memories and quotes of evidence that are a part of one
+    of the texts, and come from a turn that says it. Raises `VaultMemoryError` for an archive that cannot be read."""
+    erasure = Erasure(texts)
+    parts: dict[str, list[str]] = {}
+    for source, said in _learned(vault, user_id):
+        if erasure.has_part(said):
+            parts.setdefault(source, []).append(said)
+    found: dict[str, None] = {}
+    for source, said_there in parts.items():
+        turn = json.dumps(turn_at(vault, user_id, source), ensure_ascii=False, default=str)
+        if erasure.holds(turn.encode("utf-8", "surrogatepass")):
+            found |= dict.fromkeys(said_there)
+    return tuple(found)
+
+
+def _learned(vault: Vault, user_id: str) -> Iterator[tuple[str, str]]:
+    """(turn, words) of each memory and each line of evidence."""
+    for row in memory_rows(vault, user_id):
+        if file := read_memory(vault, user_id, row.source):
+            yield file.memory.source, file.memory.content
+    for line in newest_rows(files.read(vault.path(user_id, layout.FEEDBACK), None) or b"", b""):
+        yield line.source, line.quote
