@@ -44,7 +44,7 @@ def turn(client: httpx.Client, user_id: str, message: str) -> list[str]:
     """Record a turn; what could not be used."""
     asked = {"user_message": message, "assistant_message": "好的"}
     answer = client.post(f"/api/v1/memory/{user_id}/turns", json=asked)
-    assert answer.status_code == 201
+    assert answer.status_code == 201, answer.text
     degraded: list[str] = answer.json()["degraded"]
     return degraded
 
@@ -85,7 +85,7 @@ def test_a_server_stops_while_the_model_does_not_answer(cli: Cli, slow: EndlessS
         process.wait(60)
     finally:
         process.kill()
-        process.communicate()
+        print(process.communicate()[0])  # what the server said, shown when the test fails
     assert any(
         f"{TURNS} turns of" in line and "the server was stopped" in line for line in cli.json("status")["degraded"]
     )
