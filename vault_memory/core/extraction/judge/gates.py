@@ -10,23 +10,25 @@ from collections.abc import Iterable
 
 from vault_memory.core.extraction import skills, styles
 from vault_memory.core.extraction.clauses import Clause
+from vault_memory.core.extraction.judge.leaving import is_left, tells_of_moving
 from vault_memory.core.extraction.judge.proposals import Proposal
 from vault_memory.core.extraction.lexicon import Lexicon
 from vault_memory.core.extraction.rules import HeardTurn
 
 
 def is_gated(proposal: Proposal, turn: HeardTurn) -> bool:
-    """Whether a proposal that would be written or suggested must be neither. What is taken back passes."""
+    """Whether a proposal that would be written or suggested must be neither. Of what is taken back only technologies
+    are looked at."""
     signal, lexicon = proposal.signal, turn.lexicon
     if signal.op == "remove":
-        return False
+        return signal.key in skills.TECHNOLOGY_LISTS and not is_left(signal.value, turn)
     if signal.key in styles.STYLES:
         return False  # «imagine I am five: short words» and 好像在看說明書 are wishes
     if any(start <= proposal.start < end for start, end in unreal_spans(turn.clauses, lexicon)):
         return True
     clause = turn.message.speech[proposal.start : proposal.end]
     if signal.key in skills.TECHNOLOGY_LISTS:
-        return _is_unused(clause, proposal.offset, lexicon)
+        return _is_unused(clause, proposal.offset, lexicon) or not tells_of_moving(proposal, turn)
     if signal.key == "level":
         return _is_of_another_craft(signal.value, turn)
     if signal.key == "current_projects" and proposal.origin == "words":
