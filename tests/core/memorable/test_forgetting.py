@@ -243,3 +243,37 @@ def test_any_text_is_taken_apart(text: str) -> None:
     for said in ("forget that I like tea", "忘掉我喜歡茶"):
         cut = to_forget(said)[0].cut(text)
         assert cut.left != text and (cut.left == "") == (cut.gone == text)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "忘了喝咖啡",
+        "忘了喝牛奶",
+        "忘了打籃球",
+        "忘了跑步",
+        "忘了看電影",
+        "忘记喝咖啡了",
+        "忘了吃肉",
+        "忘了去健身房",
+        "忘了餵貓",
+        "忘記開會",
+    ],
+)
+def test_who_has_forgotten_to_do_something_asks_for_nothing(said: str) -> None:
+    assert to_forget(said) == []
+
+
+@pytest.mark.parametrize(
+    ("said", "what"),
+    [
+        ("忘了咖啡", "咖啡"),
+        ("忘了我的狗", "狗"),
+        ("忘掉喝咖啡", "喝咖啡"),
+        ("請忘記我打籃球", "我打籃球"),
+        ("忘記喝咖啡這件事", "喝咖啡"),
+        ("把打籃球忘掉", "打籃球"),
+    ],
+)
+def test_the_same_words_with_a_thing_or_a_request_ask_for_it(said: str, what: str) -> None:
+    assert [each.words for each in to_forget(said)] == [what]

@@ -52,23 +52,28 @@ _ELSEWHERE = lazily(r" (?:from|in|on|out of|inside|within|of) (?:the|this|that|t
 """Says of what a part is meant, that is no memory: 關於茶的段落, «everything about tea from the README»."""
 _PERSON = ("me", "myself", "us", "我", "我自己", "我们", "我这个人")
 _ARTICLE = lazily(r"^(?:(?:the|all|any)(?![a-z]) ?)+")
+_TO_YOU = lazily("[请你您帮]|麻烦|拜托|劳烦")
 _LATIN = lazily("[a-z0-9]")
 _HAN = lazily("[\u3400-\u9fff]")
 MIN_HAN_CHARS, MIN_LATIN_CHARS = 2, 3
 """Less says nothing of what is meant."""
 _TIMES = frozenset(("weekday", "month", "season", "holiday"))
 """Categories of when."""
+_DONE = frozenset(("sport", "exercise", "dance", "hobby", "art", "martial_art"))
+"""Categories of what one does: 跑步."""
 MAX_AROUND = 12
 """Phrases and blanks that stand around what is to be forgotten."""
 
 
 class _Request(NamedTuple):
     """What a clause asks to be forgotten, as it is written; `is_of_memory`: its verb alone says that it is about what
-    is remembered; `is_unsaid`: that it was told."""
+    is remembered; `is_unsaid`: that it was told; `may_be_slip`: by its verb it may say as well what its person has
+    forgotten to do (忘了喝咖啡)."""
 
     object: str
     is_of_memory: bool
     is_unsaid: bool = False
+    may_be_slip: bool = False
 
 
 def asks_to_forget(clause: Clause, lexicon: Lexicon) -> bool:
@@ -170,11 +175,20 @@ def _request(clause: Clause, lexicon: Lexicon) -> _Request | None:
     request = _unread(text, lexicon)
     if request is None or (clause.is_hypothetical and not request.is_unsaid):
         return None
+    request = request._replace(may_be_slip=_may_be_slip(clause.text, lexicon))
     if request.is_of_memory and asked_for(request.object):
         return request
     if clause.asks_to_know and _HAN.search(text) and not lexicon.shape(_POLITE_QUESTION).match(text):
         return None  # in English no question begins with a verb
     return request
+
+
+def _may_be_slip(text: str, lexicon: Lexicon) -> bool:
+    """Whether the verb of a request may say what its person has forgotten to do: nobody is asked, no matter named."""
+    verb = lexicon.words("memorable.forget.slips").search(text)
+    if verb is None or _TO_YOU.search(text[: verb.start()]):
+        return False
+    return lexicon.words("memorable.forget.spoken_behind").search(text) is None
 
 
 def _unread(text: str, lexicon: Lexicon) -> _Request | None:
@@ -229,6 +243,8 @@ def _read(request: _Request, lexicon: Lexicon, *, is_all: bool) -> Forget | None
     is_told = bool(marks & {"spoken", "thing"}) and not _ELSEWHERE.search(subject)
     if not (is_all and (request.is_of_memory or is_told)):
         return None
+    if request.may_be_slip and not (marks or is_own or _begins_with_thing(subject)):
+        return None
     is_topic = "matter" in marks and request.is_of_memory and _is_a_topic(subject)  # 忘掉吉他的事
     return Forget(subject, is_sure=is_own or is_topic, is_had=is_own and is_short, is_own=is_own)
 
@@ -247,6 +263,11 @@ def _says_enough(text: str, at: int) -> bool:
 def _is_a_topic(subject: str) -> bool:
     """Whether a subject is a thing that is known, and no time: 吉他, not 昨天."""
     return bool(categories.load().categories_of(subject).keys() - _TIMES)
+
+
+def _begins_with_thing(subject: str) -> bool:
+    """Whether a subject begins with a thing that is known, and not with what is done: 咖啡, not 喝咖啡 or 跑步."""
+    return any(start == 0 and not kinds & _DONE for start, _, _, kinds in categories.load().named(subject))
 
 
 def _is_a_thing(text: str, named: str) -> bool:
