@@ -22,6 +22,8 @@ def _learned(said: str) -> set[tuple[str, str]]:
         "沒有用 Angular",
         "We didn't use Angular",
         "We never actually used Angular",
+        "忘了 Docker 吧",
+        "Remember to forget that I use Vim",
     ],
 )
 def test_a_technology_that_is_not_used_is_not_learned(said: str) -> None:

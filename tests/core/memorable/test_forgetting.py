@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.pace import assert_at_most
-from vault_memory.core.memorable import memorable, to_forget
+from vault_memory.core.memorable import memorable, to_forget, without_requests
 
 LABELLED = Path(__file__).parents[2] / "data/memorable/forgetting.jsonl"
 
@@ -277,3 +277,68 @@ def test_who_has_forgotten_to_do_something_asks_for_nothing(said: str) -> None:
 )
 def test_the_same_words_with_a_thing_or_a_request_ask_for_it(said: str, what: str) -> None:
     assert [each.words for each in to_forget(said)] == [what]
+
+
+@pytest.mark.parametrize(
+    ("said", "what"),
+    [
+        ("我住羅馬也忘掉", "我住羅馬"),
+        ("我愛披薩也請忘掉", "我愛披薩"),
+        ("我愛披薩這件事也忘掉吧", "我愛披薩"),
+        ("我養貓也刪掉", "我養貓"),
+        ("我爱披萨这事儿你就忘了吧", "我爱披萨"),
+        ("我愛披薩，忘掉吧", "我愛披薩"),
+        ("我喜歡咖啡，這個請忘掉", "我喜歡咖啡"),
+        ("我在學德文的事不要留", "我在學德文"),
+        ("I love pizza, please forget it", "I love pizza"),
+        ("I live in Rome, forget that too", "I live in Rome"),
+        ("I play the piano, delete that please", "I play the piano"),
+        ("Don't keep that I love pizza", "I love pizza"),
+        ("Remember to forget that I use Vim", "I use Vim"),
+        ("記得忘掉我用 Vim", "我用 Vim"),
+    ],
+)
+def test_a_request_behind_what_it_names_is_one_and_no_memory(said: str, what: str) -> None:
+    assert [(each.words, each.is_said) for each in to_forget(said)] == [(what, True)]
+    assert memorable(said) == [] and not any(part.isalnum() for part in without_requests(said))
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "我寫的檔案也刪掉",
+        "密碼我忘了",
+        "我住哪也忘了",
+        "我學過法文都忘了",
+        "我有一個檔案，刪掉",
+        "I have a file, remove it",
+        "I love pizza, but forget it",
+        "I live in Rome, don't forget that",
+        "我住羅馬，別忘了",
+        "我住羅馬，這段刪掉",
+    ],
+)
+def test_a_task_and_what_the_person_has_forgotten_are_none(said: str) -> None:
+    assert to_forget(said) == []
+
+
+@pytest.mark.parametrize(
+    ("said", "named"),
+    [
+        ("忘掉我愛披薩，還有我住羅馬", ["我愛披薩", "我住羅馬"]),
+        ("忘掉我愛披薩，也忘掉我住羅馬", ["我愛披薩", "我住羅馬"]),
+        ("忘掉我愛披薩，我住羅馬也忘掉", ["我愛披薩", "我住羅馬"]),
+        ("忘掉我愛披薩。我住羅馬也一起忘掉", ["我愛披薩", "我住羅馬"]),
+        ("忘掉我愛披薩和我住哪裡", ["我愛披薩", "我住哪裡"]),
+        ("忘掉我住哪裡跟我愛披薩", ["我住哪裡", "我愛披薩"]),
+        ("Forget that I love pizza, and where I live", ["I love pizza", "where I live"]),
+        ("Forget that I love pizza; also that I live in Rome", ["I love pizza", "I live in Rome"]),
+        ("Forget that I love pizza. And that I live in Rome.", ["I love pizza", "I live in Rome"]),
+        ("Forget my job, and my dog", ["job", "dog"]),
+        ("Forget that I love pizza, and tell me a joke", ["I love pizza"]),
+        ("Forget that I love pizza. I live in Rome.", ["I love pizza"]),
+        ("忘掉我愛披薩，還有教我德文", ["我愛披薩"]),
+    ],
+)
+def test_each_request_of_a_message_is_one(said: str, named: list[str]) -> None:
+    assert [each.words for each in to_forget(said)] == named

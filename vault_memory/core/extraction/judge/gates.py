@@ -58,6 +58,7 @@ def unreal_spans(clauses: Iterable[Clause], lexicon: Lexicon) -> list[tuple[int,
 
 # --- technologies -----------------------------------------------------------------------------------------------------
 
+_FORGOTTEN = r"(?:{memorable.forget.verbs})(?: (?:about|that|i|we|use|using|my|our|the)|我们?|在|用|的| )*+$"
 _UNUSED = (
     r"(?<![没有非得不能会可法])(?<!why )(?:{gates.unused.no}) ?(?:(?:{gates.unused.between}) ?)*(?:{gates.unused.uses})"
     r"(?: ?(?:{gates.unused.between}))* ?$"
@@ -67,6 +68,8 @@ _UNUSED = (
 def _is_unused(clause: str, at: int, lexicon: Lexicon) -> bool:
     """Whether a clause says of the technology at a place that it is not used: 我們沒用 Docker, not «we didn't use it
     until May»."""
+    if lexicon.shape(_FORGOTTEN).search(clause[:at]):
+        return True  # 忘了 Docker 吧
     if not lexicon.shape(_UNUSED).search(clause[:at]):
         return False
     return lexicon.words("gates.unused.until").search(clause[at:]) is None
