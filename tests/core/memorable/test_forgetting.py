@@ -342,3 +342,30 @@ def test_a_task_and_what_the_person_has_forgotten_are_none(said: str) -> None:
 )
 def test_each_request_of_a_message_is_one(said: str, named: list[str]) -> None:
     assert [each.words for each in to_forget(said)] == named
+
+
+def test_a_place_of_work_means_what_may_be_there() -> None:
+    """An editor is one of the tools; each is found by its name."""
+    for said in ("忘掉我的編輯器", "Forget my editor", "forget which editor I use"):
+        (asked,) = to_forget(said)
+        assert [asked.means(each) for each in ("我用 Vim", "I use VS Code", "我用 Docker")] == [True, True, False]
+        assert any("vim" in each.split() for each in asked.found_by)
+
+
+@pytest.mark.parametrize(
+    ("content", "request_", "left", "is_more"),
+    [
+        ("I teach history and on Sundays I sail", "Forget that I sail", "I teach history", False),
+        ("I work in a bank, and in the evenings I paint", "Forget that I paint", "I work in a bank", False),
+        ("I'm a teacher, on weekends I sail", "Forget that I sail", "I'm a teacher", False),
+        ("In winter I ski, in summer I sail", "Forget that I sail", "", True),
+        ("I teach history, but these days I mostly sail", "Forget that I sail", "", True),
+        ("I sail", "Forget that I sail", "", False),
+        ("I live in Ghent", "Forget where I live", "", False),
+        ("我住根特", "忘掉我住哪裡", "", False),
+        ("I live in Ghent because of my job", "Forget where I live", "", True),
+    ],
+)
+def test_what_goes_with_it_stays_or_is_told(content: str, request_: str, left: str, is_more: bool) -> None:
+    cut = to_forget(request_)[0].cut(content)
+    assert (cut.fit > 0, cut.left, cut.is_more) == (True, left, is_more)

@@ -276,6 +276,8 @@ def _read(request: _Request, lexicon: Lexicon, *, is_all: bool) -> Forget | None
         return Forget(text, is_said=True)
     states = _STATES.match(text)
     if states and marks - {"detail"} and _is_a_thing(text, text[states.end() :]):  # 關於我柴犬的事
+        if _LATIN.match(text):  # «that I sail» says what is done
+            return Forget(text, is_said=True)
         return Forget(text[states.end() :].strip(), is_own=True)
     if states:
         is_meant = request.is_of_memory or bool(marks - {"detail"})
