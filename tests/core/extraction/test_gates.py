@@ -35,6 +35,7 @@ def test_a_technology_that_is_not_used_is_not_learned(said: str) -> None:
     ("said", "value"),
     [
         ("我們用 Docker", "Docker"),
+        ("別忘了我在用 Docker", "Docker"),
         ("We don't use Angular, we use React", "React"),
         ("我沒用 Angular，用的是 React", "React"),
         ("I didn't use Docker until last year, now I use Docker every day", "Docker"),

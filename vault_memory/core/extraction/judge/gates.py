@@ -65,7 +65,10 @@ def unreal_spans(clauses: Iterable[Clause], lexicon: Lexicon) -> list[tuple[int,
 
 # --- technologies -----------------------------------------------------------------------------------------------------
 
-_FORGOTTEN = r"(?:{memorable.forget.verbs})(?: (?:about|that|i|we|use|using|my|our|the)|我们?|在|用|的| )*+$"
+_FORGOTTEN = (
+    r"(?<![别勿不没])(?<!不[要能会可])(?<!别再)(?<!千万)(?<!don't )(?<!never )(?<!not )(?:{memorable.forget.verbs})"
+    r"(?: (?:about|that|i|we|use|using|my|our|the)|我们?|在|用|的| )*+$"
+)
 _UNUSED = (
     r"(?<![没有非得不能会可法])(?<!why )(?:{gates.unused.no}) ?(?:(?:{gates.unused.between}) ?)*(?:{gates.unused.uses})"
     r"(?: ?(?:{gates.unused.between}))* ?$"
