@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from vault_memory.core.extraction import explain, extract
+from vault_memory.core.extraction.skills import TECHNOLOGY_LISTS
 from vault_memory.core.memorable import memorable
 
 
@@ -22,6 +23,8 @@ def _learned(said: str) -> set[tuple[str, str]]:
         "沒有用 Angular",
         "We didn't use Angular",
         "We never actually used Angular",
+        "忘了 Docker 吧",
+        "Remember to forget that I use Vim",
     ],
 )
 def test_a_technology_that_is_not_used_is_not_learned(said: str) -> None:
@@ -32,6 +35,7 @@ def test_a_technology_that_is_not_used_is_not_learned(said: str) -> None:
     ("said", "value"),
     [
         ("我們用 Docker", "Docker"),
+        ("別忘了我在用 Docker", "Docker"),
         ("We don't use Angular, we use React", "React"),
         ("我沒用 Angular，用的是 React", "React"),
         ("I didn't use Docker until last year, now I use Docker every day", "Docker"),
@@ -139,3 +143,54 @@ def test_the_same_words_in_a_statement_leave_it_one(said: str) -> None:
 def test_a_sign_that_is_repeated_says_nothing(text: str) -> None:
     """A key that was held down is no wish for short answers."""
     assert extract(text, "ok") == [] and explain(text) == []
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "我差點改用 Vim",
+        "我們差點用了 Rust",
+        "I nearly switched to Vim",
+        "我應徵的公司用 Rust",
+        "我面試的公司用 Kotlin",
+        "我拒絕了一家寫 Java 的公司",
+        "I turned down a job at a Kotlin shop",
+        "昨天夢見我在寫 Java",
+        "我上一份工作用 Rust",
+        "In my last job we used Rust",
+        "I play Go every weekend",
+        "我喜歡下圍棋 (Go)",
+        "我開 Swift",
+        "My Swift (the car) broke down",
+        "I like Julia, my colleague",
+        "I went to school with Dart",
+    ],
+)
+def test_what_nearly_came_is_of_another_job_or_another_word_is_no_technology(said: str) -> None:
+    assert not {key for key, _ in _learned(said)} & {*TECHNOLOGY_LISTS}
+
+
+@pytest.mark.parametrize(
+    ("said", "value"),
+    [
+        ("I work at a Kotlin shop", "Kotlin"),
+        ("I write Go every weekend", "Go"),
+        ("I almost only use Go", "Go"),
+        ("我寫 Swift", "Swift"),
+        ("I like Julia, my friend uses R", "Julia"),
+        ("I used Rust in my last job and I still use Rust", "Rust"),
+        ("我面試上了，新公司用 Kotlin", "Kotlin"),
+    ],
+)
+def test_the_same_names_in_use_are(said: str, value: str) -> None:
+    assert ("languages", value) in _learned(said)
+
+
+@pytest.mark.parametrize("said", ["我在首爾出差", "我在東京轉機", "我在巴黎度假", "I'm in Seoul on a business trip"])
+def test_where_somebody_is_for_a_while_sets_no_time_zone(said: str) -> None:
+    assert "timezone" not in dict(_learned(said))
+
+
+@pytest.mark.parametrize(("said", "zone"), [("我住首爾", "Asia/Seoul"), ("我在東京工作", "Asia/Tokyo")])
+def test_where_somebody_lives_sets_it(said: str, zone: str) -> None:
+    assert dict(_learned(said))["timezone"] == zone

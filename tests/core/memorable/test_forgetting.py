@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.pace import assert_at_most
-from vault_memory.core.memorable import memorable, to_forget
+from vault_memory.core.memorable import memorable, to_forget, without_requests
 
 LABELLED = Path(__file__).parents[2] / "data/memorable/forgetting.jsonl"
 
@@ -243,3 +243,129 @@ def test_any_text_is_taken_apart(text: str) -> None:
     for said in ("forget that I like tea", "忘掉我喜歡茶"):
         cut = to_forget(said)[0].cut(text)
         assert cut.left != text and (cut.left == "") == (cut.gone == text)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "忘了喝咖啡",
+        "忘了喝牛奶",
+        "忘了打籃球",
+        "忘了跑步",
+        "忘了看電影",
+        "忘记喝咖啡了",
+        "忘了吃肉",
+        "忘了去健身房",
+        "忘了餵貓",
+        "忘記開會",
+    ],
+)
+def test_who_has_forgotten_to_do_something_asks_for_nothing(said: str) -> None:
+    assert to_forget(said) == []
+
+
+@pytest.mark.parametrize(
+    ("said", "what"),
+    [
+        ("忘了咖啡", "咖啡"),
+        ("忘了我的狗", "狗"),
+        ("忘掉喝咖啡", "喝咖啡"),
+        ("請忘記我打籃球", "我打籃球"),
+        ("忘記喝咖啡這件事", "喝咖啡"),
+        ("把打籃球忘掉", "打籃球"),
+    ],
+)
+def test_the_same_words_with_a_thing_or_a_request_ask_for_it(said: str, what: str) -> None:
+    assert [each.words for each in to_forget(said)] == [what]
+
+
+@pytest.mark.parametrize(
+    ("said", "what"),
+    [
+        ("我住羅馬也忘掉", "我住羅馬"),
+        ("我愛披薩也請忘掉", "我愛披薩"),
+        ("我愛披薩這件事也忘掉吧", "我愛披薩"),
+        ("我養貓也刪掉", "我養貓"),
+        ("我爱披萨这事儿你就忘了吧", "我爱披萨"),
+        ("我愛披薩，忘掉吧", "我愛披薩"),
+        ("我喜歡咖啡，這個請忘掉", "我喜歡咖啡"),
+        ("我在學德文的事不要留", "我在學德文"),
+        ("I love pizza, please forget it", "I love pizza"),
+        ("I live in Rome, forget that too", "I live in Rome"),
+        ("I play the piano, delete that please", "I play the piano"),
+        ("Don't keep that I love pizza", "I love pizza"),
+        ("Remember to forget that I use Vim", "I use Vim"),
+        ("記得忘掉我用 Vim", "我用 Vim"),
+    ],
+)
+def test_a_request_behind_what_it_names_is_one_and_no_memory(said: str, what: str) -> None:
+    assert [(each.words, each.is_said) for each in to_forget(said)] == [(what, True)]
+    assert memorable(said) == [] and not any(part.isalnum() for part in without_requests(said))
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "我寫的檔案也刪掉",
+        "密碼我忘了",
+        "我住哪也忘了",
+        "我學過法文都忘了",
+        "我有一個檔案，刪掉",
+        "I have a file, remove it",
+        "I love pizza, but forget it",
+        "I live in Rome, don't forget that",
+        "我住羅馬，別忘了",
+        "我住羅馬，這段刪掉",
+    ],
+)
+def test_a_task_and_what_the_person_has_forgotten_are_none(said: str) -> None:
+    assert to_forget(said) == []
+
+
+@pytest.mark.parametrize(
+    ("said", "named"),
+    [
+        ("忘掉我愛披薩，還有我住羅馬", ["我愛披薩", "我住羅馬"]),
+        ("忘掉我愛披薩，也忘掉我住羅馬", ["我愛披薩", "我住羅馬"]),
+        ("忘掉我愛披薩，我住羅馬也忘掉", ["我愛披薩", "我住羅馬"]),
+        ("忘掉我愛披薩。我住羅馬也一起忘掉", ["我愛披薩", "我住羅馬"]),
+        ("忘掉我愛披薩和我住哪裡", ["我愛披薩", "我住哪裡"]),
+        ("忘掉我住哪裡跟我愛披薩", ["我住哪裡", "我愛披薩"]),
+        ("Forget that I love pizza, and where I live", ["I love pizza", "where I live"]),
+        ("Forget that I love pizza; also that I live in Rome", ["I love pizza", "I live in Rome"]),
+        ("Forget that I love pizza. And that I live in Rome.", ["I love pizza", "I live in Rome"]),
+        ("Forget my job, and my dog", ["job", "dog"]),
+        ("Forget that I love pizza, and tell me a joke", ["I love pizza"]),
+        ("Forget that I love pizza. I live in Rome.", ["I love pizza"]),
+        ("忘掉我愛披薩，還有教我德文", ["我愛披薩"]),
+    ],
+)
+def test_each_request_of_a_message_is_one(said: str, named: list[str]) -> None:
+    assert [each.words for each in to_forget(said)] == named
+
+
+def test_a_place_of_work_means_what_may_be_there() -> None:
+    """An editor is one of the tools; each is found by its name."""
+    for said in ("忘掉我的編輯器", "Forget my editor", "forget which editor I use"):
+        (asked,) = to_forget(said)
+        assert [asked.means(each) for each in ("我用 Vim", "I use VS Code", "我用 Docker")] == [True, True, False]
+        assert any("vim" in each.split() for each in asked.found_by)
+
+
+@pytest.mark.parametrize(
+    ("content", "request_", "left", "is_more"),
+    [
+        ("I teach history and on Sundays I sail", "Forget that I sail", "I teach history", False),
+        ("I work in a bank, and in the evenings I paint", "Forget that I paint", "I work in a bank", False),
+        ("I'm a teacher, on weekends I sail", "Forget that I sail", "I'm a teacher", False),
+        ("In winter I ski, in summer I sail", "Forget that I sail", "", True),
+        ("I teach history, but these days I mostly sail", "Forget that I sail", "", True),
+        ("I sail", "Forget that I sail", "", False),
+        ("I live in Ghent", "Forget where I live", "", False),
+        ("我住根特", "忘掉我住哪裡", "", False),
+        ("I live in Ghent because of my job", "Forget where I live", "", True),
+    ],
+)
+def test_what_goes_with_it_stays_or_is_told(content: str, request_: str, left: str, is_more: bool) -> None:
+    cut = to_forget(request_)[0].cut(content)
+    assert (cut.fit > 0, cut.left, cut.is_more) == (True, left, is_more)

@@ -211,3 +211,21 @@ def test_a_long_text_is_no_saying_and_reading_takes_its_time() -> None:
         assert_at_most(2, partial(read_saying, text[:MAX_CHARS]))
     for text in ("switched from a ", "我把", "從", "sold my car not ", "不用"):
         assert_at_most(2, partial(topics_of, (text * MAX_CHARS)[:MAX_CHARS]))
+
+
+@pytest.mark.parametrize(
+    ("new", "old", "verdict"),
+    [
+        ("We migrated the admin page from Vue to React", "We use Vue", "other"),
+        ("I switched from npm to pnpm for one project", "I use npm", "other"),
+        ("我從 Docker 換到 Podman，又換回來了", "I use Docker", "other"),
+        ("我們決定不從 Vue 換成 React", "我們用 Vue", "other"),
+        ("我在家不用 Docker", "我用 Docker", "other"),
+        ("My old team switched from Vue to React", "I use Vue", "other"),
+        ("We switched from Vue to React", "We use Vue", "replaces"),
+        ("我們把 Jenkins 換成 GitLab 了", "我們用 Jenkins", "replaces"),
+        ("I no longer use Docker", "I use Docker", "replaces"),
+    ],
+)
+def test_a_technology_in_use_is_replaced_where_it_is_left_as_a_whole(new: str, old: str, verdict: str) -> None:
+    assert compared(new, old) == verdict

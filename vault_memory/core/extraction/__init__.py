@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from vault_memory.core.extraction.clauses import Clause, speaker
     from vault_memory.core.extraction.judge.gates import unreal_spans
     from vault_memory.core.extraction.judge.hearing import explain, extract, problem, why_nothing
+    from vault_memory.core.extraction.judge.leaving import is_left
     from vault_memory.core.extraction.lexicon import Lexicon, load_lexicon, problem_with
     from vault_memory.core.extraction.person import places
     from vault_memory.core.extraction.rules import (
@@ -36,6 +37,7 @@ __all__ = [
     "explain",
     "extract",
     "extract_by_rules",
+    "is_left",
     "llm",
     "load_lexicon",
     "places",
@@ -60,6 +62,7 @@ __getattr__ = lazy_exports(
         "explain": "judge.hearing",
         "extract": "judge.hearing",
         "extract_by_rules": "rules",
+        "is_left": "judge.leaving",
         "load_lexicon": "lexicon",
         "places": "person",
         "problem": "judge.hearing",

@@ -7,11 +7,12 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
+from vault_memory.core.extraction import load_lexicon
 from vault_memory.core.memorable.kinds import LIFE, VEHICLES
 from vault_memory.core.memorable.parts import Cut, may_say_more, statements, without
 from vault_memory.core.memorable.saying import is_all_about, is_near, says_as_much
 from vault_memory.core.memorable.things import is_capital_otherwise, is_in_longer_name, is_named_in
-from vault_memory.core.memorable.wording import BE, DO, FAVOURITE, LIKE, LIVE, WORK, read_saying
+from vault_memory.core.memorable.wording import BE, DO, FAVOURITE, LIKE, LIVE, WORK, read_saying, says_something
 from vault_memory.core.memories import categories
 from vault_memory.core.text import fold, is_carried, lazily, same
 
@@ -71,6 +72,9 @@ class Forget:
 
     def _is_less_than(self, content: str, fit: int) -> bool:
         """Whether a text that says what is named says something else besides."""
+        if self.is_said and self._wanted:  # «where I live» shares no word with what answers it
+            said = read_saying(content)
+            return fit > 0 and (may_say_more(content) or (said is not None and says_something(said.more)))
         is_more = fit == 1 or may_say_more(content)
         return self.is_said and fit > 0 and is_more and not is_carried(content, self.what)
 
@@ -132,15 +136,16 @@ _BEING = frozenset((BE, LIVE, "have", "drive", "ride", "use"))
 
 class _Wanted(NamedTuple):
     """What is meant by what it is about: what the person has to do with a thing (`relations`, none: anything) of these
-    `kinds` (none: any)."""
+    `kinds` (none: any); of these `names` alone, where there are any: an editor is one of the tools."""
 
     relations: frozenset[str]
     kinds: frozenset[str] = frozenset()
+    names: frozenset[str] = frozenset()
 
     @property
     def found_by(self) -> list[str]:
         """Texts by which an index finds what it fits."""
-        members = [member for kind in sorted(self.kinds) for member in categories.load().expand(kind).members]
+        members = sorted(self.names) or categories.load().words_of(self.kinds)
         places = {LIVE: "I live in Where", WORK: "I work at Where"}
         return [*filter(None, [" ".join(members)]), *(places[each] for each in (LIVE, WORK) if each in self.relations)]
 
@@ -155,6 +160,8 @@ class _Wanted(NamedTuple):
         if said.relation == WORK or not self.kinds:
             return said.is_so
         words = said.thing.words[:1] if said.relation == DO else said.thing.words  # «I teach maths», «I met a doctor»
+        if self.names:
+            return any(name in self.names for word in words for name in word)
         known = categories.load()
         return any(self.kinds & known.categories_of(name).keys() for word in words for name in word)
 
@@ -196,7 +203,11 @@ def _asked_of(relation: str, kind: str) -> _Wanted | None:
     if wanted is None or relation == DO:
         return None
     is_all = LIFE.get(relation, wanted.kinds | {""}) <= wanted.kinds  # what one rides is a vehicle, known or not
-    return wanted if relation == BE else _Wanted(frozenset([relation]), frozenset() if is_all else wanted.kinds)
+    return (
+        wanted
+        if relation == BE
+        else _Wanted(frozenset([relation]), frozenset() if is_all else wanted.kinds, wanted.names)
+    )
 
 
 def _of_kind(name: str) -> _Wanted | None:
@@ -213,7 +224,15 @@ def _of_kind(name: str) -> _Wanted | None:
         life |= {WORK}
     if not life & _BEING:
         return _Wanted(frozenset(), kinds)
-    return _Wanted(frozenset(life | (set() if LIVE in life else {DO})), kinds)
+    return _Wanted(frozenset(life | (set() if LIVE in life else {DO})), kinds, _there(name))
+
+
+def _there(name: str) -> frozenset[str]:
+    """What may be in the place of work that a text is the name of: Vim and others of «editor»."""
+    lexicon = load_lexicon()
+    places = lexicon.sections("gates.place")
+    named = (place for place in places if fold(name) in lexicon.listed(f"gates.place.{place}.named"))
+    return frozenset(fold(each) for place in named for each in lexicon.listed(f"gates.place.{place}.one_of"))
 
 
 def _has(content: str, thing: str) -> bool:

@@ -34,6 +34,7 @@ _ENDS = re.compile(r"[\s.。!！]*$")
 _PERSON = re.compile(r"^(?:(?:i|we)(?![a-z])|[我咱俺][們们]?(?![的家]))", re.IGNORECASE)
 _GERUND = lazily("^[a-z]+ing(?![a-z])")
 _OWN = lazily(r"^(?:(?:i|we)(?![a-z])|my |our |(?:我|咱|俺))")
+_TIMED = lazily(r"^(?:on|in|at|every)(?: [a-z]+){1,2} (?:i|we)(?![a-z])")
 _NO_MEMBER = lazily(
     r"^(?:it|he|she|they|you|this|that|these|those|there|which|who|because|since|as|so|when|if|not|to|for|with|in|on|at"
     r"|especially|particularly|mainly|mostly|including)(?![a-z])|^(?:尤其|特别|主要|还是|包括)|^[他她它你您这這那因所如當当只]"
@@ -174,6 +175,9 @@ def _lead(text: str, clause: str, separator: str, before: str, named: Sequence[s
     what is said of a thing (fish). None if it belongs to the one before. `clause` is the text to the clause's end, ""
     where it can only be a thing."""
     folded = fold(text)
+    said = read_saying(text) if clause and _TIMED.match(folded) else None
+    if said and said.when and said.subject == "me":  # «on Sundays I sail»
+        return ""
     if not folded or _NO_MEMBER.match(folded) or speaker(folded, load_lexicon()) == "others":
         return None
     if clause and _OWN.match(folded):

@@ -21,11 +21,11 @@ from vault_memory.core.text import fold, lazily, tokens
 
 _ASKS = r"(?:(?:{memorable.forget.asks}|{subjects.matter.polite})[ ,]*)*"
 _BEGINS = (
-    rf"^{_ASKS}(?:(?P<unsaid>{{memorable.forget.unsaid}})|(?P<verb>{{memorable.forget.verbs}})"
-    r"|{memorable.forget.deletes})"
+    rf"^(?:{{memorable.forget.too}} ?)*{_ASKS}(?:(?P<unsaid>{{memorable.forget.unsaid}})"
+    r"|(?P<verb>{memorable.forget.verbs})|{memorable.forget.deletes})"
 )
 _ENDS = (
-    rf"^{_ASKS}(?P<whole>把|将)?(?P<object>(?!别|不要|不准|千万|没).*?)(?<![别不没勿]){_ASKS}"
+    rf"^{_ASKS}(?P<whole>把|将)?(?P<object>(?!别|不要|不准|千万|没).*?)(?<![别不没勿])(?:{{memorable.forget.too}}|{_ASKS})*"
     r"(?:(?P<unsaid>{memorable.forget.unsaid_at_end})|(?P<verb>{memorable.forget.at_end})|{memorable.forget.deletes})"
     r"(?:[ ,]|{memorable.forget.rest})*$"
 )
@@ -39,8 +39,17 @@ _BEHIND = (
     r"|(?P<record>{memorable.forget.record}))$"
 )
 _REST = r"(?:[\s,:~.!?]|{memorable.forget.rest}|{subjects.matter.polite})*$"
+_IDIOM = r"^(?:{memorable.own.leads}|[ ,])*forget it$"
+"""Says no more than «never mind»."""
 _POINTS = r"^(?:[\s,:~.!?的]|{memorable.forget.pointing})*$"
 _SAYS_NO_MORE = r"^(?:[\s,:~.!?]|{memorable.forget.rest}|{subjects.matter.polite}|{memorable.own.leads})*$"
+_NAMED = r"(?:that |the fact that )?(?:i|we|my|our)(?![a-z])|(?:where|what|which|who) (?:i|my)"
+_GOES_ON = (
+    r"^(?:and|or|plus|also|as well as|[ ,])+ (?=(?:that|the fact that) (?:i|we|my|our)(?![a-z])"
+    r"|(?:where|what|which|who) (?:i|my)|(?:my|our) [a-z]+$)|^(?:还有|以及|和|跟|也)+(?=我)"
+)
+"""Names more of what is to be forgotten: «and where I live», 還有我住羅馬."""
+_JOINED = lazily(rf"(?:[,、]|\s+(?:and|or|as well as))\s*(?={_NAMED})|(?:和|跟|以及|还有|、)(?=我)")
 _ME = lazily(r"^me (?=[a-z]+ing )")
 _STATES = lazily(
     r"^(?:(?:i|we)(?:'m|'ve|'d|'re)?(?![a-z])|(?:我|咱|俺)们?(?!们?的)"
@@ -52,23 +61,30 @@ _ELSEWHERE = lazily(r" (?:from|in|on|out of|inside|within|of) (?:the|this|that|t
 """Says of what a part is meant, that is no memory: 關於茶的段落, «everything about tea from the README»."""
 _PERSON = ("me", "myself", "us", "我", "我自己", "我们", "我这个人")
 _ARTICLE = lazily(r"^(?:(?:the|all|any)(?![a-z]) ?)+")
+_TAKES = lazily("[把将]")
+_THIS = lazily("^(?:(?:it|that|this)|[这那](?:个|句|点|条)?)$")
+_TO_YOU = lazily("[请你您帮]|麻烦|拜托|劳烦")
 _LATIN = lazily("[a-z0-9]")
 _HAN = lazily("[\u3400-\u9fff]")
 MIN_HAN_CHARS, MIN_LATIN_CHARS = 2, 3
 """Less says nothing of what is meant."""
 _TIMES = frozenset(("weekday", "month", "season", "holiday"))
 """Categories of when."""
+_DONE = frozenset(("sport", "exercise", "dance", "hobby", "art", "martial_art"))
+"""Categories of what one does: 跑步."""
 MAX_AROUND = 12
 """Phrases and blanks that stand around what is to be forgotten."""
 
 
 class _Request(NamedTuple):
     """What a clause asks to be forgotten, as it is written; `is_of_memory`: its verb alone says that it is about what
-    is remembered; `is_unsaid`: that it was told."""
+    is remembered; `is_unsaid`: that it was told; `may_be_slip`: by its verb it may say as well what its person has
+    forgotten to do (忘了喝咖啡)."""
 
     object: str
     is_of_memory: bool
     is_unsaid: bool = False
+    may_be_slip: bool = False
 
 
 def asks_to_forget(clause: Clause, lexicon: Lexicon) -> bool:
@@ -76,7 +92,8 @@ def asks_to_forget(clause: Clause, lexicon: Lexicon) -> bool:
     request = _request(clause, lexicon)
     if request is None or _only_points(request, lexicon):
         return request is not None and (request.is_of_memory or bool(request.object))
-    return _read(request, lexicon, is_all=True) is not None
+    is_told = _STATES.match(request.object) is not None and not _TAKES.search(request.object)
+    return is_told or _read(request, lexicon, is_all=True) is not None
 
 
 def to_forget(user_msg: str, lexicon: Lexicon | None = None) -> list[Forget]:
@@ -100,6 +117,13 @@ def without_requests(user_msg: str, lexicon: Lexicon | None = None) -> str:
     return user_msg
 
 
+def asked_spans(turn: HeardTurn) -> list[tuple[int, int]]:
+    """Where in the speech of a turn it asks that something be forgotten, with what that names."""
+    if not turn.lexicon.words("memorable.forget.near").search(turn.message.speech):
+        return []
+    return [(each.start, each.end) for each in _asked(turn)]
+
+
 def _turn_that_asks(user_msg: str, lexicon: Lexicon) -> HeardTurn | None:
     """The message cut into clauses; None if none of them can be a request to forget."""
     if not lexicon.words("memorable.forget.near").search(fold(user_msg)):
@@ -120,6 +144,9 @@ def _asked(turn: HeardTurn) -> Iterator[_Asked]:
     lexicon = turn.lexicon
     clauses = [each for each in turn.clauses if not lexicon.shape(_SAYS_NO_MORE).match(each.text)]
     asked = {at: request for at, each in enumerate(clauses) if (request := _request(each, lexicon))}
+    for at, each in enumerate(clauses[1:], 1):
+        if at not in asked and at - 1 in asked and (more := lexicon.shape(_GOES_ON).match(each.text)):
+            asked[at] = asked[at - 1]._replace(object=each.text[more.end() :].strip())
     pointed = {at - 1 for at in asked if at and _only_points(asked[at], lexicon) and at - 1 not in asked}
     is_all = len(asked) + len(pointed) == len(clauses)
     for at, request in asked.items():
@@ -127,16 +154,31 @@ def _asked(turn: HeardTurn) -> Iterator[_Asked]:
         if at - 1 in pointed:  # 我討厭香菜這件事，請忘掉
             first, before = clauses[at - 1], clauses[at - 1].text
             whole = (before[opening(before, lexicon) :], before)  # 我跟你說 may open it, or be what names it
-            objects = [request._replace(object=each + request.object, is_of_memory=request.is_unsaid) for each in whole]
+            is_meant = _is_of_person(before, is_task=not request.is_of_memory)
+            is_meant = is_meant and not (turn.is_refused or lexicon.shape(_IDIOM).match(clauses[at].text))
+            request = request._replace(is_of_memory=request.is_unsaid or is_meant)
+            tail = "" if _THIS.match(request.object) else request.object
+            objects = [request._replace(object=each + tail) for each in whole]
         else:
             objects = [request]
-        if forget := next(filter(None, (_read(each, lexicon, is_all=is_all) for each in objects)), None):
+        several = _several(objects[0], lexicon, is_all=is_all)
+        forgets = several or [each for each in (_read(each, lexicon, is_all=is_all) for each in objects) if each][:1]
+        for forget in forgets:
             start, end = clauses[max(at - 1, 0)].start, clauses[at].end
             what = forget.what
             if forget.is_said:
                 behind = [each for each in clauses[at + 1 :] if each.sentence == clauses[at].sentence]
                 what, end = _with_list(what, behind, turn, start, end)
             yield _Asked(replace(forget, what=what, words=_as_written(what, turn, start)), first.start, end)
+
+
+def _several(request: _Request, lexicon: Lexicon, *, is_all: bool) -> list[Forget]:
+    """What a request means that names several things of its person, each as one alone would: 我愛披薩和我住哪裡. None
+    where it names one, or one of them says nothing."""
+    parts = [request._replace(object=each) for each in _JOINED.split(request.object)]
+    found = [_read(each, lexicon, is_all=is_all) for each in parts]
+    named = [each for each in found if each and (each.is_said or each.is_own)]
+    return named if len(named) == len(parts) > 1 else []
 
 
 def _with_list(what: str, behind: Sequence[Clause], turn: HeardTurn, start: int, end: int) -> tuple[str, int]:
@@ -154,7 +196,11 @@ def _with_list(what: str, behind: Sequence[Clause], turn: HeardTurn, start: int,
 def _only_points(request: _Request, lexicon: Lexicon) -> bool:
     """Whether a request names nothing itself: 請忘掉, 這件事忘掉吧."""
     spoken = lexicon.shape(_BEHIND).match(request.object)
-    return not request.object or (spoken is not None and spoken["matter"] is not None)
+    return (
+        not request.object
+        or _THIS.match(request.object) is not None
+        or (spoken is not None and spoken["matter"] is not None)
+    )
 
 
 def _as_written(what: str, turn: HeardTurn, start: int) -> str:
@@ -170,11 +216,29 @@ def _request(clause: Clause, lexicon: Lexicon) -> _Request | None:
     request = _unread(text, lexicon)
     if request is None or (clause.is_hypothetical and not request.is_unsaid):
         return None
-    if request.is_of_memory and asked_for(request.object):
+    request = request._replace(may_be_slip=_is_slip(clause.text, lexicon))
+    if request.is_of_memory and any(asked_for(each) for each in _JOINED.split(request.object)):
         return request
     if clause.asks_to_know and _HAN.search(text) and not lexicon.shape(_POLITE_QUESTION).match(text):
         return None  # in English no question begins with a verb
     return request
+
+
+def _is_slip(text: str, lexicon: Lexicon) -> bool:
+    """Whether the verb of a request may say what its person has forgotten to do: nobody is asked, no matter named."""
+    verb = lexicon.words("memorable.forget.slips").search(text)
+    if verb is None or _TO_YOU.search(text[: verb.start()]):
+        return False
+    return lexicon.words("memorable.forget.spoken_behind").search(text) is None
+
+
+def _is_of_person(text: str, *, is_task: bool) -> bool:
+    """Whether a text says, in words that are known, what its person has to do with a thing: 我住羅馬, not 我寫的檔案.
+    What `is_task` may be about something else («I have a file, delete it»): there the thing is known, too."""
+    said = read_saying(text)
+    if said is None or said.relation == DO or not _STATES.match(text.strip()) or "的" in text[:6]:
+        return False
+    return bool(said.thing.kinds) or not is_task
 
 
 def _unread(text: str, lexicon: Lexicon) -> _Request | None:
@@ -184,7 +248,9 @@ def _unread(text: str, lexicon: Lexicon) -> _Request | None:
         return _Request(rest, is_unsaid or begun["verb"] is not None, is_unsaid)
     if ended := lexicon.shape(_ENDS).match(text):
         is_unsaid = ended["unsaid"] is not None
-        is_of_memory = is_unsaid or (ended["verb"] is not None and ended["whole"] is not None)
+        is_whole, is_task = ended["whole"] is not None, ended["verb"] is None
+        is_told = not is_whole and not _is_slip(text, lexicon) and _is_of_person(ended["object"], is_task=is_task)
+        is_of_memory = is_unsaid or is_told or (is_whole and not is_task)
         return _Request(ended["object"].strip(), is_of_memory, is_unsaid)
     return None
 
@@ -210,6 +276,8 @@ def _read(request: _Request, lexicon: Lexicon, *, is_all: bool) -> Forget | None
         return Forget(text, is_said=True)
     states = _STATES.match(text)
     if states and marks - {"detail"} and _is_a_thing(text, text[states.end() :]):  # 關於我柴犬的事
+        if _LATIN.match(text):  # «that I sail» says what is done
+            return Forget(text, is_said=True)
         return Forget(text[states.end() :].strip(), is_own=True)
     if states:
         is_meant = request.is_of_memory or bool(marks - {"detail"})
@@ -229,6 +297,8 @@ def _read(request: _Request, lexicon: Lexicon, *, is_all: bool) -> Forget | None
     is_told = bool(marks & {"spoken", "thing"}) and not _ELSEWHERE.search(subject)
     if not (is_all and (request.is_of_memory or is_told)):
         return None
+    if request.may_be_slip and not (marks or is_own or _begins_with_thing(subject)):
+        return None
     is_topic = "matter" in marks and request.is_of_memory and _is_a_topic(subject)  # 忘掉吉他的事
     return Forget(subject, is_sure=is_own or is_topic, is_had=is_own and is_short, is_own=is_own)
 
@@ -247,6 +317,11 @@ def _says_enough(text: str, at: int) -> bool:
 def _is_a_topic(subject: str) -> bool:
     """Whether a subject is a thing that is known, and no time: 吉他, not 昨天."""
     return bool(categories.load().categories_of(subject).keys() - _TIMES)
+
+
+def _begins_with_thing(subject: str) -> bool:
+    """Whether a subject begins with a thing that is known, and not with what is done: 咖啡, not 喝咖啡 or 跑步."""
+    return any(start == 0 and not kinds & _DONE for start, _, _, kinds in categories.load().named(subject))
 
 
 def _is_a_thing(text: str, named: str) -> bool:

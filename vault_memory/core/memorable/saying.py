@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-from vault_memory.core.extraction import load_lexicon, speaker
+from vault_memory.core.extraction import is_left, load_lexicon, read_turn, speaker
 from vault_memory.core.memorable.ending import (
     ended_with,
     is_beside,
@@ -83,6 +83,25 @@ def compared(new: str, old: str) -> Verdict:
     """Whether a new text says the `same` as an old one, `replaces` it (a change of mind, a move, the same and more), or
     something `other`; or `swaps` what is done for something of its kind without naming it, so that it replaces the old
     one only where no second one may be meant: 我改喝茶了, of 我每天喝咖啡."""
+    verdict = _compared(new, old)
+    return "other" if verdict == "replaces" and _is_still_used(new, old) else verdict
+
+
+def _is_still_used(new: str, old: str) -> bool:
+    """Whether a text names the technology that an old one says is used, and does not tell that it is left, as a fact
+    and as a whole: «we moved the admin page from Vue to React»."""
+    said, second, lexicon = read_saying(new), read_saying(old), load_lexicon()
+    if second is None or second.slot or second.relation not in (USE, DO):
+        return False
+    if said is not None and said.is_so and said.thing.is_same(second.thing):
+        return False
+    used = {each.name for each in lexicon.technologies(fold(old), old)}
+    turn = read_turn(new, "", {}, lexicon) if used else None
+    named = {each.name for each in turn.message.technologies} & used if turn else set()
+    return turn is not None and any(not is_left(name, turn) for name in named)
+
+
+def _compared(new: str, old: str) -> Verdict:
     said, second = _read(new), read_saying(old)
     if second is None or second.subject not in said.subjects:
         return "other"

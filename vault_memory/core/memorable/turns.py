@@ -18,7 +18,7 @@ from vault_memory.core.memorable.kinds import (
     stands_alone,
 )
 from vault_memory.core.memorable.parts import goes_on_with_list
-from vault_memory.core.memorable.requests import asks_to_forget
+from vault_memory.core.memorable.requests import asked_spans, asks_to_forget
 from vault_memory.core.memorable.saying import change_in, goes_on, is_corrected, says_a_change
 from vault_memory.core.privacy import is_private, names_a_contact, redact, secrets
 from vault_memory.core.text import lazily, one_line
@@ -73,6 +73,7 @@ def memorable(
     found: dict[str, Memorable] = {}
     # Before it is cut into sentences: a password may hold what ends one.
     hidden = [(start, end) for start, end, _ in secrets.secret_spans(turn.message.written)]
+    hidden += asked_spans(turn)
     unreal = {start for start, _ in unreal_spans(turn.clauses, lexicon)}
     told = (replace(each, is_hypothetical=True) if each.start in unreal else each for each in turn.clauses)
     clauses = (_with_what_it_quotes(clause, turn) for clause in told)

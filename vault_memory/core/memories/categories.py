@@ -165,6 +165,10 @@ class Categories:
             lists=self,
         )
 
+    def words_of(self, kinds: Iterable[str]) -> list[str]:
+        """The words by which an index finds the members of these categories, at most `MAX_MEMBERS`."""
+        return self._words_for([Wish("", 1.0, frozenset(kinds), frozenset())])
+
     def _wishes(self, query: str) -> Iterator[Wish]:
         """Of each listed word what it names, else the thing that it is; and what it asks for besides."""
         seen: set[str] = set()

@@ -10,23 +10,32 @@ from collections.abc import Iterable
 
 from vault_memory.core.extraction import skills, styles
 from vault_memory.core.extraction.clauses import Clause
+from vault_memory.core.extraction.judge.leaving import is_left, tells_of_moving
 from vault_memory.core.extraction.judge.proposals import Proposal
 from vault_memory.core.extraction.lexicon import Lexicon
 from vault_memory.core.extraction.rules import HeardTurn
 
+WORD_CHARS = 24
+"""Before a name, so far is looked for what makes it another word."""
+
 
 def is_gated(proposal: Proposal, turn: HeardTurn) -> bool:
-    """Whether a proposal that would be written or suggested must be neither. What is taken back passes."""
+    """Whether a proposal that would be written or suggested must be neither. Of what is taken back only technologies
+    are looked at."""
     signal, lexicon = proposal.signal, turn.lexicon
     if signal.op == "remove":
-        return False
+        return signal.key in skills.TECHNOLOGY_LISTS and not is_left(signal.value, turn)
     if signal.key in styles.STYLES:
         return False  # «imagine I am five: short words» and 好像在看說明書 are wishes
     if any(start <= proposal.start < end for start, end in unreal_spans(turn.clauses, lexicon)):
         return True
     clause = turn.message.speech[proposal.start : proposal.end]
     if signal.key in skills.TECHNOLOGY_LISTS:
-        return _is_unused(clause, proposal.offset, lexicon)
+        if _is_unused(clause, proposal.offset, lexicon) or _is_elsewhere(clause, proposal.offset, lexicon):
+            return True
+        return _is_another_word(proposal, turn) or not tells_of_moving(proposal, turn)
+    if signal.key == "timezone":
+        return lexicon.words("gates.elsewhere.trip").search(clause) is not None
     if signal.key == "level":
         return _is_of_another_craft(signal.value, turn)
     if signal.key == "current_projects" and proposal.origin == "words":
@@ -56,6 +65,10 @@ def unreal_spans(clauses: Iterable[Clause], lexicon: Lexicon) -> list[tuple[int,
 
 # --- technologies -----------------------------------------------------------------------------------------------------
 
+_FORGOTTEN = (
+    r"(?<![别勿不没])(?<!不[要能会可])(?<!别再)(?<!千万)(?<!don't )(?<!never )(?<!not )(?:{memorable.forget.verbs})"
+    r"(?: (?:about|that|i|we|use|using|my|our|the)|我们?|在|用|的| )*+$"
+)
 _UNUSED = (
     r"(?<![没有非得不能会可法])(?<!why )(?:{gates.unused.no}) ?(?:(?:{gates.unused.between}) ?)*(?:{gates.unused.uses})"
     r"(?: ?(?:{gates.unused.between}))* ?$"
@@ -65,9 +78,28 @@ _UNUSED = (
 def _is_unused(clause: str, at: int, lexicon: Lexicon) -> bool:
     """Whether a clause says of the technology at a place that it is not used: 我們沒用 Docker, not «we didn't use it
     until May»."""
+    if lexicon.shape(_FORGOTTEN).search(clause[:at]):
+        return True  # 忘了 Docker 吧
     if not lexicon.shape(_UNUSED).search(clause[:at]):
         return False
     return lexicon.words("gates.unused.until").search(clause[at:]) is None
+
+
+def _is_elsewhere(clause: str, at: int, lexicon: Lexicon) -> bool:
+    """Whether a clause names a technology as that of a dream, a job that is not the person's, or what nearly came."""
+    found = lexicon.words("gates.elsewhere.before").search(clause[:at])
+    return found is not None and lexicon.words("gates.elsewhere.still").search(clause[found.end() : at]) is None
+
+
+def _is_another_word(proposal: Proposal, turn: HeardTurn) -> bool:
+    """Whether the name of a technology is that of a game, a car or a person: «I play Go», «I like Julia, my boss»."""
+    speech, at = turn.message.speech, proposal.start + proposal.offset
+    end = next((each.end for each in turn.message.technologies if each.start == at), at)
+    before, behind = speech[:at].rstrip(" (,"), speech[end:].lstrip(" (,")
+    words = turn.lexicon.words
+    other = words("gates.elsewhere.word_after").match(behind)
+    is_all = other is not None and not behind[other.end() :].lstrip()[:1].isalnum()
+    return is_all or words("gates.elsewhere.word_before").ends(before[-WORD_CHARS:], 0)
 
 
 _FOR_A_PART = r" ?(?:{gates.choice.as})?( (the|our|an?) )? ?(?:(?:{gates.choice.parts}|{subjects.technical}) ?){1,3}$"

@@ -38,7 +38,7 @@ def left_by(turn: HeardTurn, heard: Sequence[Signal]) -> list[Signal]:
             continue
         now = {fold(each.name) for each in moved}
         known = [(key, value, name) for key, value, name in _stored(turn) if name in there - added - now]
-        if len({name for _, _, name in known}) == 1 and _places_of(known[0][2], turn.lexicon) == [place]:
+        if len({name for _, _, name in known}) == 1 and places_of(known[0][2], turn.lexicon) == [place]:
             quote = turn.quote(clause.start, clause.end)
             left |= {(key, value): Signal(key, "remove", value, "explicit", quote) for key, value, _ in known}
     return list(left.values())
@@ -58,7 +58,7 @@ _NOT_SO = ("gates.moved.in_part", "sayings.left.beside", "sayings.left.unreal")
 
 def _place_of(clause: Clause, there: Technology, lexicon: Lexicon) -> str | None:
     """The place that a clause names, of those that a technology may have, or else its only one."""
-    places = _places_of(fold(there.name), lexicon)
+    places = places_of(fold(there.name), lexicon)
     others = [place for place in lexicon.sections("gates.place") if _is_named(place, clause, lexicon)]
     named = [place for place in places if place in others]
     return named[0] if len(named) == 1 else places[0] if len(places) == 1 and not others else None
@@ -68,7 +68,7 @@ def _is_named(place: str, clause: Clause, lexicon: Lexicon) -> bool:
     return lexicon.words(f"gates.place.{place}.named").search(clause.text) is not None
 
 
-def _places_of(name: str, lexicon: Lexicon) -> list[str]:
+def places_of(name: str, lexicon: Lexicon) -> list[str]:
     return [place for place in lexicon.sections("gates.place") if name in _there(place, lexicon)]
 
 

@@ -1,0 +1,194 @@
+"""Whether a turn tells that its person has left a technology: as a fact, and for all that it was used for. A question,
+a plan, what nearly happened or what others do takes nothing away, nor does what is left for a part of the work («on my
+laptop», 寫腳本), in one version, or under a longer name (Git GUI). Rules alone, behind the judge, who does not learn
+from them; the words are in `gates.toml`, `[left]`.
+"""
+
+from __future__ import annotations
+
+import re
+
+from vault_memory.core.extraction.clauses import Clause
+from vault_memory.core.extraction.judge.places import places_of
+from vault_memory.core.extraction.judge.proposals import Proposal
+from vault_memory.core.extraction.lexicon import Lexicon, Technology
+from vault_memory.core.extraction.rules import HeardTurn
+from vault_memory.core.text import fold, lazily
+
+_MOVED = (
+    r"(?:(?:{gates.left.moved})(?P<what> [a-z ]{1,28}?)??(?: over| back| away)? (?:from|off)(?: of)?"
+    r"|(?:{gates.left.exchanged})|把|将|(?P<place>[^,;]{0,12}?)[从由])(?: (?:my|our))? ?$"
+)
+_DROPPED = r"(?:{roles.drop.before})[^,;]{0,10}$"
+_WHO = r"{memorable.own.subject}|(?:the|our|my) {gates.left.group}|公司|团队"
+_BESIDE = r"(?:{gates.left.just}|{gates.left.time}|{memorable.own.subject}|[把将])"
+_TOLD = (
+    rf"^(?:[\s,:~-]|{{memorable.own.leads}}|{{gates.left.time}})*+(?:{_WHO})?"
+    r"(?:的|[ ,]|{gates.left.just}|{gates.left.time})*+$"
+)
+_UNDONE = ("sayings.left.unreal", "gates.left.undone")
+_PLEASE = r"^(?:(?:{memorable.forget.asks}|{subjects.matter.polite})[ ,]*)+"
+_WHOLE = r"^(?: (?:my|our)(?: [a-z]+){0,2}| the (?:whole|entire)(?: [a-z]+){1,2}|(?:[ 的]|{gates.left.whole})*)$"
+_ENDS = r"(?:,|(?<![a-z])(?:because|since|which|so|but|and|as)(?![a-z])|因为|所以|但).*$"
+_FROM = lazily(r"(?<![a-z])(?:from|off)(?: of)?(?: my| our)? ?$|[从由] ?$")
+_TO = lazily(
+    r"(?: [0-9.]+)? ?(?:to |for |with |onto |over to |in favou?r of |by |→|->"
+    r"|[^,;a-z]{0,4}(?:换|改|转|搬|迁|移|跳|升)[^,;a-z]{0,4})"
+)
+_OURS = lazily(r"(?:could|can|should|shall|would|do|did|may|must) (?:i|we)(?![a-z])")
+_ASKS = lazily("[吗呢]$")
+_VERSION = lazily(r"^(?: ?v?|[.])[0-9]")
+_LATIN = lazily(r"^ [a-z]")
+
+
+TO_CHARS = 16
+"""So far behind «back» stands to what."""
+
+
+def is_left(value: str, turn: HeardTurn) -> bool:
+    """Whether a turn tells that the technology of a profile's value is left, wherever it names it. So it does where it
+    names another one alone: «we're going back to npm» leaves pnpm."""
+    name = fold(turn.lexicon.names.get(fold(value), (value, ""))[0])
+    named = [each for each in turn.message.technologies if fold(each.name) == name]
+    placed = [(each, clause) for each in named for clause in turn.clauses if clause.start <= each.start < clause.end]
+    if not placed:
+        return not any(clause.asks_to_know for clause in turn.clauses)
+    telling = [(each, clause) for each, clause in placed if _is_said_to_be_left(clause, each, turn)]
+    takes_back = turn.lexicon.words("words.negation.takes_back")
+    if not telling and any(takes_back.search(each.text) and not _OURS.match(each.text) for each in turn.clauses):
+        return True  # it is asked for: «take Nuxt away»
+    telling = telling or placed
+    return not _is_taken_up_again(telling[0][0], turn) and any(
+        _is_left_in(clause, each, turn) for each, clause in telling
+    )
+
+
+def tells_of_moving(proposal: Proposal, turn: HeardTurn) -> bool:
+    """Whether a technology is not named as that to which something has moved, or it is told as a fact."""
+    clause = next((each for each in turn.clauses if each.start == proposal.start), None)
+    to = proposal.start + proposal.offset
+    named = [each for each in turn.message.technologies if proposal.start <= each.start < to]
+    if clause is None or not named or not _TO.fullmatch(turn.message.speech, named[-1].end, to):
+        return True
+    moved = _moved(clause, named[-1], turn.lexicon)
+    if moved is None:
+        return _FROM.search(clause.text[: named[-1].start - clause.start]) is None
+    place = moved["place"] or ""
+    return not _is_undone(place, turn.lexicon) and _is_told(clause, moved.start(), turn)
+
+
+def _is_said_to_be_left(clause: Clause, technology: Technology, turn: HeardTurn) -> bool:
+    """Whether words stand before a technology that say that it is left, whoever leaves it."""
+    before = clause.text[: technology.start - clause.start]
+    return bool(_moved(clause, technology, turn.lexicon) or turn.lexicon.shape(_DROPPED).search(before))
+
+
+def _moved(clause: Clause, technology: Technology, lexicon: Lexicon) -> re.Match[str] | None:
+    """Where words before a technology say that it is the one from which something moves."""
+    at = technology.start - clause.start
+    found = lexicon.shape(_MOVED).search(clause.text[:at])
+    is_taken = found is not None and found[0][0] in "把将"  # 把 Ember 踢出去 moves to nothing
+    return None if is_taken and not _TO.match(clause.text[technology.end - clause.start :]) else found
+
+
+def _is_left_in(clause: Clause, technology: Technology, turn: HeardTurn) -> bool:
+    lexicon = turn.lexicon
+    asks_for_it = ("words.negation.takes_back", "gates.left.profile")
+    if all(lexicon.words(name).search(clause.text) for name in asks_for_it):
+        return True  # «remove it from my profile»
+    if clause.asks_to_know or _ASKS.search(clause.text):
+        return False
+    if _goes_on(clause, technology, turn) or _is_one_version(clause, technology, turn):
+        return False
+    before = clause.text[: technology.start - clause.start]
+    if moved := _moved(clause, technology, lexicon):
+        before = before[: moved.start()]
+        is_all = _is_all(moved["what"] or moved["place"], technology, lexicon)
+        is_so = is_all and _is_told(clause, moved.start(), turn)
+    else:
+        dropped = lexicon.shape(_DROPPED).search(before)
+        is_from = dropped is None and _FROM.search(before) is not None
+        before = lexicon.shape(_PLEASE).sub("", before[: dropped.start()] if dropped else before)
+        is_so = not is_from and not _is_undone(before, lexicon)
+        is_so = is_so and (bool(before.strip()) or clause.text.isascii() or _is_done(clause, turn))
+    before = lexicon.shape(_BESIDE).sub(" ", before)
+    parts = ("gates.left.part_before", before), ("gates.left.part_behind", _behind(clause, technology, turn))
+    return is_so and not any(lexicon.words(name).search(text) for name, text in parts)
+
+
+def _is_undone(text: str, lexicon: Lexicon) -> bool:
+    """Whether words before what is left say that it has not happened."""
+    return any(lexicon.words(name).search(text) for name in _UNDONE)
+
+
+def _behind(clause: Clause, technology: Technology, turn: HeardTurn) -> str:
+    """What a clause says behind a technology, without the one that has taken its place, its own place, and why."""
+    lexicon, speech = turn.lexicon, turn.message.speech
+    text = speech[technology.end : clause.end]
+    taken = next((each for each in turn.message.technologies if technology.end <= each.start < clause.end), None)
+    if taken and _TO.fullmatch(speech, technology.end, taken.start):
+        text = speech[taken.end : clause.end]
+    places = places_of(fold(technology.name), lexicon)
+    if len(places) == 1:
+        text = lexicon.shape(rf" ?(?:for|in|on|做|当)(?: our| my| the)? ?{{gates.place.{places[0]}.named}}").sub(
+            "", text
+        )
+    return lexicon.shape(_ENDS).sub("", text)
+
+
+def _is_told(clause: Clause, at: int, turn: HeardTurn) -> bool:
+    """Whether a clause tells what begins at `at` as a fact of its person: nobody and nothing else stands before it."""
+    is_hypothetical = clause.is_hypothetical and not clause.has_happened
+    if clause.asks_to_know or is_hypothetical or not turn.lexicon.shape(_TOLD).match(clause.text[:at]):
+        return False
+    return _is_done(clause, turn)
+
+
+def _is_done(clause: Clause, turn: HeardTurn) -> bool:
+    """Whether a clause says that something has happened; without a word for it, its sentence may ask about it."""
+    if clause.text.endswith("了") or turn.lexicon.words("gates.left.done").search(clause.text):
+        return True
+    sentence = [each for each in turn.clauses if each.sentence == clause.sentence]
+    return not any(each.asks_to_know or _ASKS.search(each.text) for each in sentence)
+
+
+def _is_all(what: str | None, technology: Technology, lexicon: Lexicon) -> bool:
+    """Whether what is moved is all for which a technology is used: everything, or the one place that it has."""
+    if not what or lexicon.shape(_WHOLE).match(what) or lexicon.shape(_TOLD).match(what):
+        return True
+    places = places_of(fold(technology.name), lexicon)
+    shape = rf"^(?:[ 的]|{_BESIDE}|{{gates.left.whole}}|{{gates.place.{places[0]}.named}})*$" if places else ""
+    return len(places) == 1 and lexicon.shape(shape).match(what) is not None
+
+
+def _goes_on(clause: Clause, technology: Technology, turn: HeardTurn) -> bool:
+    """Whether what stands behind a name goes on with it: Git GUI, Vim plugins."""
+    behind = clause.text[technology.end - clause.start :]
+    if turn.lexicon.words("gates.left.thing").match(behind.lstrip()):
+        return True
+    return bool(_LATIN.match(behind)) and not turn.lexicon.words("gates.left.follows").match(behind.lstrip())
+
+
+def _is_one_version(clause: Clause, technology: Technology, turn: HeardTurn) -> bool:
+    """Whether only a version is left: the same name stands behind it again, or a number and no other name."""
+    text = turn.message.speech[technology.end : clause.end]
+    others = [each for each in turn.message.technologies if technology.end <= each.start < clause.end]
+    name = turn.message.speech[technology.start : technology.end]
+    is_again = re.search(rf"(?<![a-z0-9]){re.escape(name)}(?![a-z0-9])", text) is not None
+    if is_again or any(each.name == technology.name for each in others):
+        return True
+    is_numbered = _VERSION.match(text) or (name[-1].isdigit() and not technology.name[-1].isdigit())
+    return not others and bool(is_numbered)
+
+
+def _is_taken_up_again(technology: Technology, turn: HeardTurn) -> bool:
+    """Whether a turn says that its person is back, and not that he or she is back to something else."""
+    behind = turn.message.speech[technology.end :]
+    found = turn.lexicon.words("gates.left.again").search(behind)
+    if found is None:
+        return False
+    at = technology.end + found.end()
+    to = next((each for each in turn.message.technologies if at <= each.start < at + TO_CHARS), technology)
+    return fold(to.name) == fold(technology.name) and not turn.lexicon.words("gates.left.not_again").ends(
+        behind[: found.start()], 6
+    )
