@@ -9,7 +9,7 @@ from vault_memory.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from vault_memory.core.distilling import insights, question
-    from vault_memory.core.distilling.finding import Found, find_by_rules
+    from vault_memory.core.distilling.finding import Found, find_by_rules, joined, letters
     from vault_memory.core.distilling.summary import MAX_SUMMARY_CHARS, summary_by_rules
     from vault_memory.core.distilling.transcript import MAX_TURNS, Said, heard, own_words, said_in
 
@@ -21,6 +21,8 @@ __all__ = [
     "find_by_rules",
     "heard",
     "insights",
+    "joined",
+    "letters",
     "own_words",
     "question",
     "said_in",
@@ -36,6 +38,8 @@ __getattr__ = lazy_exports(
         "Said": "transcript",
         "find_by_rules": "finding",
         "heard": "transcript",
+        "joined": "finding",
+        "letters": "finding",
         "own_words": "transcript",
         "said_in": "transcript",
         "summary_by_rules": "summary",

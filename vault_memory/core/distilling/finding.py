@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from vault_memory.core.distilling.transcript import Said
 from vault_memory.core.extraction import Lexicon
 from vault_memory.core.memorable import memorable
+from vault_memory.core.text import fold
 
 
 @dataclass(frozen=True)
@@ -30,3 +31,18 @@ def find_by_rules(turns: Sequence[Said], lexicon: Lexicon) -> list[Found]:
             found.setdefault(each.content, Found(each.kind, each.content, each.quote, each.importance, turn.source))
         reply = turn.reply
     return list(found.values())
+
+
+def joined(first: Sequence[Found], second: Sequence[Found]) -> list[Found]:
+    """The first, and of the second what none of the first says of the same words."""
+    return [*first, *(each for each in second if not any(_share_words(each, other) for other in first))]
+
+
+def _share_words(one: Found, other: Found) -> bool:
+    short, long = sorted((letters(one.quote), letters(other.quote)), key=len)
+    return one.source == other.source and short in long
+
+
+def letters(text: str) -> str:
+    """The letters and digits of a text alone, folded: by these a quotation is known again."""
+    return "".join(filter(str.isalnum, fold(text)))

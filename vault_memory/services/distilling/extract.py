@@ -8,9 +8,17 @@ from typing import Any
 
 from vault_memory.adapters.models import ChatModel
 from vault_memory.core import layout
-from vault_memory.core.distilling import Found, Said, find_by_rules, question, said_in, summary_by_rules
+from vault_memory.core.distilling import (
+    Found,
+    Said,
+    find_by_rules,
+    joined,
+    letters,
+    question,
+    said_in,
+    summary_by_rules,
+)
 from vault_memory.core.memories import Memory
-from vault_memory.core.text import fold
 from vault_memory.errors import EndpointError, UsageError
 from vault_memory.services.memories import draft, list_memories, store
 from vault_memory.services.profiles import goes_by
@@ -93,9 +101,10 @@ def distil(vault: Vault, turns: Sequence[Said], model: ChatModel | None = None, 
                 f"{error}"
             )
         else:
-            found = question.grounded(answer, asked, vault.lexicon())
+            by_model = question.grounded(answer, asked, vault.lexicon())
+            found = joined(by_model, find_by_rules(turns, vault.lexicon()))  # a model that finds nothing takes nothing
             summary = question.summary_of(answer, asked) or summary_by_rules(turns)
-            return Distilled(tuple(found), summary, len(answer.memories) - len(found), by_model=True)
+            return Distilled(tuple(found), summary, len(answer.memories) - len(by_model), by_model=True)
     elif vault.config.is_waiting("llm"):
         degraded += vault.config.waits()
     return Distilled(tuple(find_by_rules(turns, vault.lexicon())), summary_by_rules(turns), degraded=tuple(degraded))
@@ -107,9 +116,7 @@ def drafts(vault: Vault, user_id: str, found: Sequence[Found], skill_id: str | N
     known: list[tuple[str, str]] = []
     if sources and vault.is_user(user_id):
         newest = list_memories(vault, user_id, history=True, limit=MAX_COMPARED)
-        known = [
-            (file.memory.source, _letters(file.memory.content)) for file in newest if file.memory.source in sources
-        ]
+        known = [(file.memory.source, letters(file.memory.content)) for file in newest if file.memory.source in sources]
     return [
         draft(
             vault,
@@ -135,9 +142,5 @@ def keep(vault: Vault, user_id: str, memory: Memory) -> tuple[Memory | None, lis
 
 def _is_same(content: str, found: Found) -> bool:
     return any(
-        words in content or content in words for words in filter(None, map(_letters, (found.content, found.quote)))
+        words in content or content in words for words in filter(None, map(letters, (found.content, found.quote)))
     )
-
-
-def _letters(text: str) -> str:
-    return "".join(filter(str.isalnum, fold(text)))
