@@ -134,6 +134,15 @@ def test_a_memory_whose_place_nothing_took_is_named(vault: Vault) -> None:
     assert not any("mem_1_a" in line for line in status(vault).degraded)
 
 
+def test_memories_that_took_the_place_of_each_other_are_named(vault: Vault) -> None:
+    for name, successor in (("mem_1_a", "mem_1_b"), ("mem_1_b", "mem_1_c"), ("mem_1_c", "mem_1_b")):
+        _memory(vault, name, f"superseded_by: {successor}\n")
+    said = found(vault, "memories")
+    assert not said.ok and "mem_1_b.md is not recalled" in said.message and "mem_1_c.md took the place" in said.message
+    named = [line for line in status(vault).degraded if "is not recalled" in line]
+    assert len(named) == 2 and "mem_1_a" not in "".join(named), "it is past, as any that was replaced"
+
+
 def test_a_memory_that_takes_its_own_place_is_named_and_recalled(vault: Vault) -> None:
     _memory(vault, "mem_1_a", "superseded_by: mem_1_a\n")
     assert "superseded_by" in found(vault, "notes").message

@@ -1,5 +1,7 @@
-"""A text that is to be erased: the forms in which files, names and messages may hold it, and the mark in its place; and
-the tombstone by which it is known again, which does not say what it was. Also the words that a vault itself needs."""
+"""A text that is to be erased. It is read as units (a run of letters, a whole number, one Chinese character), and
+stands where these follow one another with any signs between them, whole or cut as titles are; also in the escapes of
+JSON, HTML and addresses. A mark takes its place. The tombstone, by which the same units are known again, does not say
+what it was. Also the words that a vault itself needs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
 """What a turn says about its person: rules propose preferences by the words of a lexicon, a judge decides (`extract`).
+Behind the judge stand gates, from which it does not learn: what is only imagined, heard or planned is kept out, and
+what the person has left takes its value away.
 
 `llm` holds the question to a language model about a turn, and checks its response against the person's words.
 """

@@ -38,7 +38,7 @@ from vault_memory.services.erasing import reach_again
 from vault_memory.services.graph import graph_problems
 from vault_memory.services.indexing import embed, rebuild, reconcile
 from vault_memory.services.longterm import long_term_fault
-from vault_memory.services.memories import memory_twins, without_successor
+from vault_memory.services.memories import in_circles, memory_twins, without_successor
 from vault_memory.services.profiles import evidence_sources
 from vault_memory.services.shortterm import encoding_problem, store_place, store_problem
 from vault_memory.services.sync import install_merge_driver, merge_driver_installed, private_in_git, waiting_addresses
@@ -244,10 +244,11 @@ def _evidence(vault: Vault) -> CheckResult:
 
 
 def _memories(vault: Vault) -> CheckResult:
-    if twins := [line for user_id in vault.user_ids() for line in memory_twins(vault, user_id)]:
-        what, _, step = twins[0].rpartition(": ")
-        return f"{what} (and {len(twins) - 1} more)" if len(twins) > 1 else what, step
-    if lost := [line for user_id in vault.user_ids() for line in without_successor(vault, user_id)]:
+    ids = vault.user_ids()
+    if wrong := [line for user_id in ids for line in (*memory_twins(vault, user_id), *in_circles(vault, user_id))]:
+        what, _, step = wrong[0].rpartition(": ")
+        return f"{what} (and {len(wrong) - 1} more)" if len(wrong) > 1 else what, step
+    if lost := [line for user_id in ids for line in without_successor(vault, user_id)]:
         return f"{lost[0]} (and {len(lost) - 1} more)" if len(lost) > 1 else lost[0], ""
     return "no two have one id, and what took the place of another is there", ""
 

@@ -24,7 +24,7 @@ from vault_memory.services.erasing import reach_again
 from vault_memory.services.forgetting import is_forgetting
 from vault_memory.services.indexing import compare, held_deletions, spaces
 from vault_memory.services.longterm import long_term_problem
-from vault_memory.services.memories import Session, memory_twins, session, without_successor
+from vault_memory.services.memories import Session, in_circles, memory_twins, session, without_successor
 from vault_memory.services.notes import file_of
 from vault_memory.services.person_edits import Withheld, withheld
 from vault_memory.services.shortterm import encoding_problem, store_place, store_problem
@@ -347,7 +347,8 @@ def _full(scopes: tuple[ScopeStatus, ...], capacity: int) -> list[str]:
 def _memories(vault: Vault, scopes: tuple[ScopeStatus, ...]) -> list[str]:
     """What is wrong between memories, where the index can say it."""
     users = [scope.scope for scope in scopes if scope.scope != layout.SHARED and not scope.problem]
-    lines = [line for user_id in users for line in (*memory_twins(vault, user_id), *without_successor(vault, user_id))]
+    looks = (memory_twins, in_circles, without_successor)
+    lines = [line for user_id in users for look in looks for line in look(vault, user_id)]
     more = [f"and {len(lines) - MAX_NAMED} more such memories"] if len(lines) > MAX_NAMED else []
     return [*lines[:MAX_NAMED], *more]
 

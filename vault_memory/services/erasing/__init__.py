@@ -1,5 +1,5 @@
 """Erasing for good: a user, a text or a note goes from files, history, state and stores, and is kept from coming back.
-What cannot be reached from here is named."""
+What cannot be reached from here is named; a store that did not answer is noted, and is made up for when it answers."""
 
 from __future__ import annotations
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from vault_memory.services.memories.files import (
         MemoryFile,
         changed_memories,
+        in_circles,
         list_memories,
         memories_holding,
         memory_files,
@@ -117,6 +118,7 @@ __all__ = [
     "supersede",
     "too_many",
     "write_accesses",
+    "in_circles",
     "without_successor",
 ]
 
@@ -160,6 +162,7 @@ __getattr__ = lazy_exports(
         "memories_holding": "files",
         "memory_files": "files",
         "memory_twins": "files",
+        "in_circles": "files",
         "without_successor": "files",
         "memory_rows": "files",
         "note_accesses": "accesses",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
@@ -14,6 +14,9 @@ from vault_memory.core.text import tokens
 from vault_memory.errors import Busy, IndexUnusable, NotFound
 from vault_memory.services.indexing import reconcile
 from vault_memory.services.vault import Vault
+
+_MAX_NAMED = 3
+"""So many of the notes that took the place of each other are named for each of them."""
 
 
 @dataclass(frozen=True)
@@ -105,6 +108,33 @@ def without_successor(vault: Vault, user_id: str) -> list[str]:
         for row in rows
         if row.successor and row.successor not in known
     ]
+
+
+def in_circles(vault: Vault, user_id: str) -> list[str]:
+    """The notes that come back to themselves from successor to successor, so that none of them is recalled, as the
+    index knows them, in words with the next step. Changes nothing."""
+    rows, home = _indexed(vault, user_id), layout.user_dir(user_id)
+    known = {row.memory_id: row for row in rows}
+    lines = []
+    for row in rows:
+        after = _successors(row, known)
+        if row in after:
+            others = [str(home / each.source) for each in after if each != row][:_MAX_NAMED]
+            lines.append(
+                f"{home / row.source} is not recalled, as it and {', '.join(others)} took the place of each other: "
+                "take `superseded_by` out of the one that holds"
+            )
+    return lines
+
+
+def _successors(row: MemoryRow, known: Mapping[str, MemoryRow]) -> list[MemoryRow]:
+    """What took a memory's place, and what took the place of that, each once: up to one that holds or comes again."""
+    found: list[MemoryRow] = []
+    after = known.get(row.successor or "")
+    while after and after not in found:
+        found.append(after)
+        after = known.get(after.successor or "")
+    return found
 
 
 def _indexed(vault: Vault, user_id: str) -> list[MemoryRow]:
