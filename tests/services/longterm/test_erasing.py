@@ -11,13 +11,13 @@ import pytest
 from tests.postgres_server import PostgresServer
 from tests.services.longterm.conftest import COLUMNS
 from vault_memory.errors import NotFound
-from vault_memory.services.admin import status
+from vault_memory.services.admin import rename_user, status
 from vault_memory.services.daemon import heartbeat
 from vault_memory.services.erasing import erase, of_note, of_texts, of_user, reach_again, still_to_erase
-from vault_memory.services.longterm import flush_long_term
+from vault_memory.services.longterm import flush_long_term, persist_long_term
 from vault_memory.services.memories import remember
 from vault_memory.services.turns import record_turn
-from vault_memory.services.vault import Vault
+from vault_memory.services.vault import TOMBSTONES, Vault
 
 NOTE = Path(".vault-memory/erasing-unreached")
 SECRET = "my codeword is Zanzibar 七號"
@@ -107,6 +107,34 @@ def test_what_postgres_misses_is_erased_when_it_answers(opened: Callable[..., Va
     assert (vault.root / NOTE).read_text() == noted and rows(server) == ["bobs", "other", "said"]
     heartbeat(vault, "longterm", force=True)
     assert rows(server) == ["other"] and not (vault.root / NOTE).exists() and still_to_erase(vault) == ""
+
+
+def test_rows_that_come_after_an_erasing_are_not_made_up_for(
+    opened: Callable[..., Vault], server: PostgresServer
+) -> None:
+    """Those of a new user of that id, and of a text, whichever program has written them; a memory counts by its note,
+    and a row that tells no time goes."""
+    vault = opened(server.url)
+    record_turn(vault, "eve", SECRET, "ok", conversation_id="old")
+    record_turn(vault, "alice", SECRET, "ok", conversation_id="alices")
+    flush_long_term(vault)
+    server.sql("INSERT INTO talks (chat, who, at) VALUES ('timeless', 'eve', 'infinity')")
+    rename_user(vault, "alice", "alicia")
+    server.kill()
+    try:
+        erase(vault, of_user(vault, "eve", long_term=True))
+        erase(vault, of_texts(vault, "alicia", [SECRET], long_term=True))
+    finally:
+        server.start()
+    (vault.root / ".git" / TOMBSTONES).unlink()
+    now = vault.now()
+    for user in ("eve", "alice"):
+        made = {"conversation_id": f"new-{user}", "user_id": user, "created_at": now.isoformat()}
+        assert persist_long_term(vault, [{**made, "user_message": SECRET}]) == 1
+    note = json.dumps({"summary": SECRET, "causes": [], "type": "fact", "updated_at": now.isoformat()})
+    server.sql(f"INSERT INTO thoughts (chat, who, thought, at) VALUES ('by hand', 'eve', '{note}', '1970-01-01Z')")
+    assert reach_again(vault, long_term=True) == "" and not (vault.root / NOTE).exists()
+    assert rows(server) == ["new-alice", "new-eve"] and server.sql("SELECT chat FROM thoughts") == [("by hand",)]
 
 
 def test_rows_of_a_user_who_is_erased_can_still_be_erased(opened: Callable[..., Vault], server: PostgresServer) -> None:

@@ -74,9 +74,9 @@ def _problem(vault: Vault, missed: Unreached, *, long_term: bool) -> str:
         return _LATER
     try:
         if missed.store == POSTGRES:
-            drop_long_term(vault, missed.wanted, lambda _: None)
+            drop_long_term(vault, missed.wanted, lambda _: None, missed.asked_at)
         else:
-            drop_entries(vault, missed.wanted)
+            drop_entries(vault, missed.wanted, missed.asked_at)
     except VaultMemoryError as error:
         return str(error)
     return ""

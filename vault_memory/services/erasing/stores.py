@@ -4,6 +4,7 @@ holds a text goes as a whole: it has the same words as tokens, too."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from datetime import datetime
 from pathlib import Path
 
 from vault_memory.adapters import files
@@ -15,7 +16,7 @@ from vault_memory.services.erasing.private_files import UNREACHED, names_of
 from vault_memory.services.erasing.unreached import POSTGRES, Unreached, note_unreached
 from vault_memory.services.erasing.wanted import Wanted
 from vault_memory.services.indexing import reconcile
-from vault_memory.services.longterm import drop_rows, said_in
+from vault_memory.services.longterm import drop_rows, said_in, told_at
 from vault_memory.services.vault import Vault
 
 
@@ -50,16 +51,18 @@ def clear_long_term(vault: Vault, wanted: Wanted) -> tuple[int, str]:
     except (Busy, EndpointError, ConfigError, UsageError) as error:
         told = f"no row of the long-term store was deleted after the first {dropped:,}: {error}"
         try:
-            note_unreached(vault, [Unreached(POSTGRES, _address(vault), wanted)])
+            note_unreached(vault, [Unreached(POSTGRES, _address(vault), wanted, vault.now())])
         except VaultMemoryError as why:
             return dropped, f"{told}; erase it again when that answers: {why}"
         return dropped, f"{told}; it is done there when that answers, and until then {UNREACHED} says what goes"
     return dropped, ""
 
 
-def drop_long_term(vault: Vault, wanted: Wanted, counted: Callable[[int], None]) -> None:
-    """Delete rows of the long-term store; `counted` is told of each. Raises what `drop_rows` raises, and `ConfigError`
-    where no table is mapped."""
+def drop_long_term(
+    vault: Vault, wanted: Wanted, counted: Callable[[int], None], asked_at: datetime | None = None
+) -> None:
+    """Delete rows of the long-term store, with the time at which that was asked for none of a later one; `counted` is
+    told of each. Raises what `drop_rows` raises, and `ConfigError` where no table is mapped."""
     if not targets(vault.config.longterm_tables, vault.config.longterm_columns_map):
         raise ConfigError("no table is mapped: set longterm.tables and longterm.columns_map (docs/stores.md)")
     erasure = wanted.erasure()
@@ -72,7 +75,8 @@ def drop_long_term(vault: Vault, wanted: Wanted, counted: Callable[[int], None])
         return wanted.is_user or is_named or (erasure is not None and any(map(erasure.holds, texts)))
 
     def is_meant(values: Sequence[str | None]) -> bool:
-        is_held = holds(values)
+        at = told_at(values) if asked_at else None  # a row that tells no time is none that we have written since
+        is_held = (at is None or asked_at is None or at <= asked_at) and holds(values)
         counted(is_held)
         return is_held
 

@@ -7,6 +7,7 @@ import json
 from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from vault_memory.adapters import files
@@ -25,22 +26,28 @@ _WAIT_S = 5.0
 @dataclass(frozen=True)
 class Unreached:
     """What is still to be erased in a `store`, which is `at` an address without a password; "" where none was set that
-    can be read, so it is the one that is set next."""
+    can be read, so it is the one that is set next. It was `asked_at` a time: what was said later stays, as it may be
+    that of another person who has got the id."""
 
     store: str
     at: str
     wanted: Wanted
+    asked_at: datetime
 
     @classmethod
     def of(cls, told: dict[str, Any]) -> Unreached:
         """That of `as_dict`. Raises `ValueError`, `KeyError` or `TypeError` for anything else."""
         if told["store"] not in (REDIS, POSTGRES):
             raise ValueError("a store that is not known")
-        return cls(told["store"], str(told["at"]), Wanted.of(told["wanted"]))
+        asked_at = datetime.fromisoformat(told["asked_at"])
+        if asked_at.tzinfo is None:
+            raise ValueError("a time without its zone")
+        return cls(told["store"], str(told["at"]), Wanted.of(told["wanted"]), asked_at)
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
-        return {"store": self.store, "at": self.at, "wanted": self.wanted.as_dict()}
+        told = {"store": self.store, "at": self.at, "asked_at": self.asked_at.isoformat()}
+        return told | {"wanted": self.wanted.as_dict()}
 
     @property
     def where(self) -> str:
@@ -49,9 +56,11 @@ class Unreached:
 
 
 def note_unreached(vault: Vault, missed: Iterable[Unreached]) -> None:
-    """Note what stores have missed, each once. Raises `VaultMemoryError` where that cannot be noted."""
+    """Note what stores have missed, each once, with the later time. Raises `VaultMemoryError` where that cannot be
+    noted."""
     with lock_unreached(vault, _WAIT_S):
-        write_unreached(vault, [*dict.fromkeys([*read_unreached(vault), *missed])])
+        noted = {(each.store, each.at, each.wanted): each for each in (*read_unreached(vault), *missed)}
+        write_unreached(vault, [*noted.values()])
 
 
 def lock_unreached(vault: Vault, wait_s: float) -> AbstractContextManager[int]:
@@ -64,7 +73,7 @@ def read_unreached(vault: Vault) -> list[Unreached]:
     stored = files.read_private(vault.root / UNREACHED, vault.root) or DONE
     try:
         return [] if stored.startswith(DONE) else [Unreached.of(each) for each in json.loads(stored)]
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise UsageError(f"{UNREACHED} is damaged: delete it, then erase again what was to be erased") from error
 
 

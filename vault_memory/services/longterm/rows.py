@@ -63,6 +63,20 @@ def said_in(values: Iterable[str | None]) -> Iterator[str]:
             yield value
 
 
+def told_at(values: Sequence[str | None]) -> datetime | None:
+    """When what a row (`Holds`) says was said: its created_at, of a typed memory the time of its note. None for a row
+    that tells no time."""
+    times = [moment_of(values[1])]
+    for value in filter(None, values[2:]):
+        try:
+            told = json.loads(value)
+        except ValueError:
+            continue
+        if isinstance(told, dict) and told.keys() <= _REFLECTED and "updated_at" in told:
+            times.append(moment_of(str(told["updated_at"])))
+    return max(filter(None, times), default=None)
+
+
 def _is_list(value: object) -> bool:
     return isinstance(value, list)
 
