@@ -10,7 +10,7 @@ import pytest
 
 from tests.postgres_server import PostgresServer
 from tests.services.longterm.conftest import COLUMNS
-from vault_memory.errors import NotFound
+from vault_memory.errors import NotFound, UsageError
 from vault_memory.services.admin import rename_user, status
 from vault_memory.services.daemon import heartbeat
 from vault_memory.services.erasing import erase, of_note, of_texts, of_user, reach_again, still_to_erase
@@ -135,6 +135,36 @@ def test_rows_that_come_after_an_erasing_are_not_made_up_for(
     server.sql(f"INSERT INTO thoughts (chat, who, thought, at) VALUES ('by hand', 'eve', '{note}', '1970-01-01Z')")
     assert reach_again(vault, long_term=True) == "" and not (vault.root / NOTE).exists()
     assert rows(server) == ["new-alice", "new-eve"] and server.sql("SELECT chat FROM thoughts") == [("by hand",)]
+
+
+def test_a_postgres_that_was_used_is_not_forgotten_where_it_is_not_set(
+    opened: Callable[..., Vault], server: PostgresServer
+) -> None:
+    """Without an address, with a wrong one and with another one it is noted, and no other one counts for it."""
+    vault, other = opened(server.url), opened(server.url.rpartition("/")[0] + "/template1")
+    for user in ("alice", "bob", "carol", "dora"):
+        record_turn(vault, user, SECRET, "ok", conversation_id=user)
+    (told,) = erase(opened(""), of_user(vault, "dora", long_term=True)).problems
+    assert "SUPABASE_DB_URL" in told and not (vault.root / NOTE).exists()  # none was ever used
+    flush_long_term(vault)
+    used = vault.root / ".vault-memory/postgres-used"
+    (address,) = json.loads(used.read_text())
+    assert address == vault.database_address and used.stat().st_mode & 0o077 == 0
+    for now, user in ((opened(""), "alice"), (opened("http://x"), "bob"), (other, "carol")):
+        (told,) = erase(now, of_user(now, user, long_term=True)).problems
+        assert f"PostgreSQL at {address}, which this vault has used, was not asked" in told and "until then" in told
+    noted = [each["at"] for each in json.loads((vault.root / NOTE).read_text())]
+    assert noted.count(address) == 3 and len(noted) == 4 and "" not in noted  # `other` has no such table
+    assert "names another" in reach_again(other, long_term=True) and rows(server) == ["alice", "bob", "carol"]
+    reach_again(vault, long_term=True)
+    assert rows(server) == [] and address not in (vault.root / NOTE).read_text()
+    used.write_text("[")
+    assert any("postgres-used is damaged" in line for line in status(vault).degraded)
+    record_turn(vault, "erin", "hello", "hi", conversation_id="erin")
+    with pytest.raises(UsageError, match="postgres-used is damaged"):
+        flush_long_term(vault)
+    assert rows(server) == []
+    assert any("is damaged" in line for line in erase(vault, of_user(vault, "erin", long_term=True)).problems)
 
 
 def test_rows_of_a_user_who_is_erased_can_still_be_erased(opened: Callable[..., Vault], server: PostgresServer) -> None:

@@ -131,6 +131,24 @@ def test_a_redis_that_was_used_is_not_forgotten_where_it_is_not_set(vault: Vault
     assert server.client.exists("conversation:bob", "conversation:dora") == 0
 
 
+def test_a_damaged_list_of_used_redis_is_told(vault: Vault, server: RedisServer) -> None:
+    """It is not taken as if none was ever used: nothing is written there that could not be erased."""
+    shared = open_vault(vault.root, now=vault.now, environ={"REDIS_URL": server.url})
+    record_turn(shared, "alice", SECRET, "ok", conversation_id="c1")
+    (vault.root / ".vault-memory/redis-used").write_text("[" * 200_000)
+    for environ in ({}, {"REDIS_URL": server.url}):
+        again = open_vault(vault.root, now=vault.now, environ=environ)
+        record_turn(again, "alice", "hello", "hi", conversation_id="c2")
+        assert any("redis-used is damaged" in line for line in status(again).degraded)
+        assert any(
+            "redis-used is damaged" in line for line in erase(again, of_texts(again, "alice", [SECRET])).problems
+        )
+    assert server.client.get("conv:c2:latest") is None and "Zanzibar" in held(server)
+    (vault.root / ".vault-memory/redis-used").unlink()
+    assert status(api.open_vault(vault.root, now=vault.now, environ={"REDIS_URL": server.url})).degraded == ()
+    assert "Zanzibar" not in held(server) and server.client.get("conv:c2:latest")
+
+
 def test_what_comes_after_an_erasing_is_not_made_up_for(vault: Vault, server: RedisServer, clock: Clock) -> None:
     """Of a new user of that id, in each form that Redis has, and of one who says the same text."""
     shared = api.open_vault(vault.root, now=clock, environ={"REDIS_URL": server.url})

@@ -159,7 +159,7 @@ class MirroredStore:
                 raise EndpointError(why)
             try:
                 self._used()
-            except (Busy, Unwritable) as error:
+            except (Busy, Unwritable, UsageError) as error:
                 raise EndpointError(f"that it is used cannot be noted: {error}") from error
             self._used = None
         return self._local.make_up(write) if self._local.has_missed() else ""

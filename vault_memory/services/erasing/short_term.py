@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from vault_memory.adapters.shortterm import Dropped, used_addresses
+from vault_memory.adapters.shortterm import Dropped
 from vault_memory.core import recent
 from vault_memory.errors import ConfigError, EndpointError, VaultMemoryError
 from vault_memory.services.erasing.private_files import UNREACHED
-from vault_memory.services.erasing.unreached import REDIS, Unreached, note_unreached
+from vault_memory.services.erasing.unreached import REDIS, Unreached, note_unreached, used_elsewhere
 from vault_memory.services.erasing.wanted import Wanted
 from vault_memory.services.vault import Vault
 
@@ -18,15 +18,13 @@ _KEYS = (recent.context_key("*"), recent.history_key("*"), "sessions:*", "sessio
 def clear_short_term(vault: Vault, wanted: Wanted) -> tuple[int, str]:
     """Take entries out of the short-term store: how many, and what could not be done, in words ("": nothing). A Redis
     that is away, and each other one that the vault has ever used, is noted as unreached."""
-    store, values, told, now = vault.short_term, 0, list[str](), vault.now()
-    missed = [Unreached(REDIS, each, wanted, now) for each in used_addresses(vault.root)]
-    if store.is_shared:
-        missed = [each for each in missed if each.at != store.address]
-    told += [f"{each.where}, which this vault has used, was not asked: REDIS_URL does not name it" for each in missed]
+    store, values = vault.short_term, 0
+    missed, told = used_elsewhere(vault, REDIS, store.address if store.is_shared else None, wanted)
     try:
         dropped = drop_entries(vault, wanted)
     except (EndpointError, ConfigError) as error:
-        missed.append(Unreached(REDIS, store.address, wanted, now))
+        if store.address or isinstance(error, EndpointError):  # nothing was ever written at an address that is wrong
+            missed.append(Unreached(REDIS, store.address, wanted, vault.now()))
         told.append(f"the short-term store was not asked: {error}")
     else:
         values = dropped.values

@@ -11,6 +11,7 @@ from datetime import datetime
 from typing import Any
 
 from vault_memory.adapters import files
+from vault_memory.adapters.state import POSTGRES_USED, REDIS_USED, UsedStores
 from vault_memory.core import layout
 from vault_memory.errors import UsageError
 from vault_memory.services.erasing.private_files import DONE, UNREACHED, forget_file
@@ -19,14 +20,16 @@ from vault_memory.services.vault import Vault
 
 REDIS = "Redis"
 POSTGRES = "PostgreSQL"
+VARIABLES = {REDIS: "REDIS_URL", POSTGRES: "SUPABASE_DB_URL"}
+_USED = {REDIS: REDIS_USED, POSTGRES: POSTGRES_USED}
 _LOCK = "locks/erasing-unreached.lock"
 _WAIT_S = 5.0
 
 
 @dataclass(frozen=True)
 class Unreached:
-    """What is still to be erased in a `store`, which is `at` an address without a password; "" where none was set that
-    can be read, so it is the one that is set next. It was `asked_at` a time: what was said later stays, as it may be
+    """What is still to be erased in a `store`, which is `at` an address without a password; "" for any of those whose
+    address cannot be told for sure. It was `asked_at` a time: what was said later stays, as it may be
     that of another person who has got the id."""
 
     store: str
@@ -53,6 +56,24 @@ class Unreached:
     def where(self) -> str:
         """In words."""
         return f"{self.store} at {self.at}" if self.at else self.store
+
+
+def used_elsewhere(vault: Vault, store: str, at: str | None, wanted: Wanted) -> tuple[list[Unreached], list[str]]:
+    """What each `store` misses that the vault has ever used and that is not the one `at` the address which is set now
+    (None: there is none), and what is to be told of it."""
+    used = UsedStores(vault.root, _USED[store])
+    if why := used.problem():
+        return [], [f"no other {store} was asked or noted: {why}"]
+    missed = [Unreached(store, each, wanted, vault.now()) for each in used.addresses() if each != at]
+    return missed, [
+        f"{each.where}, which this vault has used, was not asked: {VARIABLES[store]} does not name it"
+        for each in missed
+    ]
+
+
+def used_problem(vault: Vault) -> str:
+    """Why it is not known which stores were used, in words; "" where it is."""
+    return "; ".join(filter(None, (UsedStores(vault.root, name).problem() for name in _USED.values())))
 
 
 def note_unreached(vault: Vault, missed: Iterable[Unreached]) -> None:

@@ -116,7 +116,8 @@ def _drop_rows(vault: Vault, user_id: str, sought: Sought, ids: Collection[str])
     if vault.config.longterm_enabled:
         users = (user_id, *former_ids(vault, user_id))
         try:
-            drop_rows(vault, users, _row_is_sought(sought, ids, users))
+            for _ in drop_rows(vault, users, _row_is_sought(sought, ids, users)):
+                pass
         except EndpointError as error:
             raise EndpointError(
                 f"{error} It is asked until it answers, and nothing else is forgotten before; where it is gone for "

@@ -20,16 +20,14 @@ _REFLECTED = {"summary", "causes", "type", "updated_at"}
 """The parts of a reflection."""
 
 
-def drop_rows(vault: Vault, user_ids: Iterable[str], holds: Holds) -> int:
-    """Delete the rows of these ids that are meant, while nobody sends; how many. Raises `Busy`, and `ConfigError` or
-    `EndpointError`: the rows before that are deleted."""
-    dropped = 0
+def drop_rows(vault: Vault, user_ids: Iterable[str], holds: Holds) -> Iterator[int]:
+    """Delete the rows of these ids that are meant, while nobody sends. Yields how many the database has deleted, some
+    at a time. Raises `Busy`, and `ConfigError` or `EndpointError`: the rows before that are deleted."""
     with round_state(vault).lock(), vault.long_term() as store:
         for target in targets(vault.config.longterm_tables, vault.config.longterm_columns_map):
             table = store.look(target)
             for user_id in user_ids:
-                dropped += store.drop(table, user_id, holds)
-    return dropped
+                yield from store.drop(table, user_id, holds)
 
 
 def count_rows(vault: Vault, user_ids: Iterable[str], holds: Holds) -> int:
@@ -41,7 +39,8 @@ def count_rows(vault: Vault, user_ids: Iterable[str], holds: Holds) -> int:
         found += holds(values)
         return False
 
-    drop_rows(vault, user_ids, counted)
+    for _ in drop_rows(vault, user_ids, counted):
+        pass
     return found
 
 

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from vault_memory.adapters.shortterm import EmbeddedStore, used_addresses
+from vault_memory.adapters.shortterm import EmbeddedStore
+from vault_memory.adapters.state import REDIS_USED, UsedStores
 from vault_memory.adapters.tokenizer import DEFAULT_ENCODING, is_encoding, pack_token_record
 from vault_memory.core import payload, recent
 from vault_memory.core.extraction import asks_to_be_left_out
@@ -83,7 +84,8 @@ def removed_keys(vault: Vault, *keys: str) -> tuple[str, ...]:
     store = vault.short_term
     left = store.remove(*keys)
     told = [f"the short-term store keeps {key!r}: another program's values are there" for key in left]
-    if isinstance(store, EmbeddedStore) and used_addresses(vault.root):
+    used = UsedStores(vault.root, REDIS_USED)
+    if isinstance(store, EmbeddedStore) and (used.problem() or used.addresses()):
         store.miss_removal(keys)
         told.append(f"Redis, which this vault has used, removes {', '.join(keys)} when REDIS_URL is set once more")
     if why := store.degraded:
