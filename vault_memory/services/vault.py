@@ -373,12 +373,20 @@ class Vault:
             raise InvalidId(self._refusal(user_id, twin))
         if not self._user_root(user_id).exists():
             self.refuse_secret_id(user_id)
-            if (stones := self.tombstones()) and stones.has_user(user_id):
-                raise InvalidId(
-                    f"user {user_id!r} was erased from this vault, and nothing is taken for that id, so that nothing "
-                    "old comes back: choose another id"
-                )
+            self.refuse_erased_id(user_id)
         return user_id
+
+    def was_erased(self, user_id: str) -> bool:
+        """Whether a user of this id was erased from the vault."""
+        return bool((stones := self.tombstones()) and stones.has_user(user_id))
+
+    def refuse_erased_id(self, user_id: str) -> None:
+        """Raise `InvalidId` for the id of a user who was erased, unless a user has it."""
+        if not self.is_user(user_id) and self.was_erased(user_id):
+            raise InvalidId(
+                f"user {user_id!r} was erased from this vault, and nothing is taken for that id, so that nothing old "
+                "comes back: choose another id"
+            )
 
     def tombstones(self) -> Tombstones | None:
         """By what it is known again that was erased here; None where nothing was."""

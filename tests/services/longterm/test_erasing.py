@@ -14,8 +14,10 @@ from vault_memory.errors import NotFound, UsageError
 from vault_memory.services.admin import rename_user, status
 from vault_memory.services.daemon import heartbeat
 from vault_memory.services.erasing import erase, of_note, of_texts, of_user, reach_again, still_to_erase
+from vault_memory.services.learning import update_session
 from vault_memory.services.longterm import flush_long_term, persist_long_term
 from vault_memory.services.memories import remember
+from vault_memory.services.shortterm import load_recent_context, store_short_term
 from vault_memory.services.turns import record_turn
 from vault_memory.services.vault import TOMBSTONES, Vault
 
@@ -165,6 +167,31 @@ def test_a_postgres_that_was_used_is_not_forgotten_where_it_is_not_set(
         flush_long_term(vault)
     assert rows(server) == []
     assert any("is damaged" in line for line in erase(vault, of_user(vault, "erin", long_term=True)).problems)
+
+
+def test_what_was_erased_is_not_written_by_a_program(opened: Callable[..., Vault], server: PostgresServer) -> None:
+    """As it is not recorded: no turn of that user, and none that says the text."""
+    vault = opened(server.url)
+    for user in ("alice", "eve"):
+        record_turn(vault, user, f"{SECRET} {user}", "ok")
+    erase(vault, of_user(vault, "eve"))
+    erase(vault, of_texts(vault, "alice", [SECRET]))
+    made = {"conversation_id": "c", "created_at": "2026-01-30T09:12:00+08:00", "assistant_message": "a"}
+    fine = {**made, "user_id": "bob", "user_message": SECRET}
+    for user, said, why in (
+        ("Eve", "hello", "was erased"),
+        ("alice", f"well: {SECRET}", "holds a text that was erased"),
+    ):
+        with pytest.raises(UsageError, match=why):
+            persist_long_term(vault, [fine, {**made, "user_id": user, "user_message": said}])
+        with pytest.raises(UsageError, match=why):
+            store_short_term(vault, "c", user, said, "a")
+    with pytest.raises(UsageError, match="was erased"):
+        update_session(vault, "eve", "s1", message="hello")
+    with pytest.raises(UsageError, match="was erased"):
+        rename_user(vault, "alice", "Eve")
+    assert rows(server) == [] and load_recent_context(vault, "c") is None and vault.user_ids() == ["alice"]
+    assert persist_long_term(vault, [fine]) == 1
 
 
 def test_rows_of_a_user_who_is_erased_can_still_be_erased(opened: Callable[..., Vault], server: PostgresServer) -> None:

@@ -30,14 +30,18 @@ def store_short_term(
     """Keep a turn as the last one of its conversation for `shortterm.ttl_s`, without its secrets; it is in no record.
     Nothing is kept off the record, and in a shared store nothing that is not to be remembered.
 
-    Raises `UsageError` for a missing id or a value of another type, and what the store raises.
+    Raises `UsageError` for a missing id, a value of another type, or what is of an erased user or text, and what the
+    store raises.
     """
     said: dict[str, Any] = {"conversation_id": conversation_id, "user_id": user_id, "user_message": user_msg}
     said |= {"assistant_message": assistant_msg, "reflection": reflection}
     turn = payload.normalized(said, vault.now(), vault.config.zone())
+    vault.refuse_erased_id(user_id)
     if not vault.config.is_off_record(user_id) and not _is_kept_back(vault, turn):
         redact = Redactor()
-        _put_last(vault, turn | {name: redact(turn[name]) for name in _SAID})
+        kept = turn | {name: redact(turn[name]) for name in _SAID}
+        vault.refuse_erased(user_id, lambda: payload.said_texts(kept), "this turn")
+        _put_last(vault, kept)
 
 
 def load_recent_context(vault: Vault, conversation_id: str) -> dict[str, Any] | None:
