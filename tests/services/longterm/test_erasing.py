@@ -10,6 +10,7 @@ import pytest
 
 from tests.postgres_server import PostgresServer
 from tests.services.longterm.conftest import COLUMNS
+from vault_memory import api
 from vault_memory.errors import NotFound, UsageError
 from vault_memory.services.admin import rename_user, status
 from vault_memory.services.daemon import heartbeat
@@ -135,8 +136,12 @@ def test_rows_that_come_after_an_erasing_are_not_made_up_for(
         assert persist_long_term(vault, [{**made, "user_message": SECRET}]) == 1
     note = json.dumps({"summary": SECRET, "causes": [], "type": "fact", "updated_at": now.isoformat()})
     server.sql(f"INSERT INTO thoughts (chat, who, thought, at) VALUES ('by hand', 'eve', '{note}', '1970-01-01Z')")
-    assert reach_again(vault, long_term=True) == "" and not (vault.root / NOTE).exists()
-    assert rows(server) == ["new-alice", "new-eve"] and server.sql("SELECT chat FROM thoughts") == [("by hand",)]
+    former = {"conversation_id": "former", "user_id": "eve", "created_at": "2020-01-30T09:12:00+08:00"}
+    assert api.persist_long_term(vault, [{**former, "user_message": SECRET}]) == 1
+    assert not (vault.root / NOTE).exists()
+    assert rows(server) == ["former", "new-alice", "new-eve"] and server.sql("SELECT chat FROM thoughts") == [
+        ("by hand",)
+    ]
 
 
 def test_a_postgres_that_was_used_is_not_forgotten_where_it_is_not_set(
