@@ -11,7 +11,7 @@ from __future__ import annotations
 import functools
 import inspect
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
@@ -329,7 +329,13 @@ def validate_and_normalize(payload: Mapping[str, Any], vault: Vault | None = Non
     return record | {"token_data": pack_token_record(*texts, encoding)}
 
 
-persist_long_term = _vault_optional(longterm.persist_long_term)
+@_vault_optional
+@functools.wraps(longterm.persist_long_term)
+def persist_long_term(vault: Vault, records: Sequence[Mapping[str, Any]]) -> int:
+    erasing.reach_again(vault, long_term=True)  # before: what is written now stays, whatever time it tells
+    return longterm.persist_long_term(vault, records)
+
+
 store_short_term = _vault_optional(shortterm.store_short_term)
 load_recent_context = _vault_optional(shortterm.load_recent_context)
 record_turn = _vault_optional(turns.record_turn)

@@ -3,6 +3,7 @@ what may stand in them, what must not be missing."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from datetime import datetime, tzinfo
 from typing import Any
@@ -75,6 +76,15 @@ def kept_reflection(value: object) -> dict[str, Any] | None:
         return reflection_of(value)
     except UsageError:
         return None
+
+
+def said_texts(turn: Mapping[str, Any]) -> list[str]:
+    """The texts of a turn, or of a part of one."""
+    reflection = turn.get("reflection")
+    return [
+        *(value for name, value in turn.items() if isinstance(value, str) and name not in ("user_id", "created_at")),
+        *([json.dumps(reflection, ensure_ascii=False)] if isinstance(reflection, Mapping) else []),
+    ]
 
 
 def check_time(at: datetime) -> datetime:

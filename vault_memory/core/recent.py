@@ -88,6 +88,29 @@ def _is_context(session: str, value: Any) -> bool:
     return isinstance(value, dict) and value.get("session_id") == session and value.keys() >= _CONTEXT
 
 
+def owner(key: str, text: str) -> str:
+    """The user whose a value of a key is, or a value of its list; "" where none is named."""
+    kind, _, name = key.partition(":")
+    return name if kind in ("conversation", "sessions") else str((decoded(text) or {}).get("user_id") or "")
+
+
+def said_after(key: str, text: str, at: float) -> str | None:
+    """What of a value of a key, or of its list, was said after a time (Unix seconds): all of it or None, of sessions
+    those that were updated since. What tells no time was before: all that we write tells one, the last turn of a
+    conversation in whole seconds, so of one second all was."""
+    value = decoded(text) or {}
+    if not key.startswith(("session:", "sessions:")):
+        ts = value.get("ts")
+        told = ts if isinstance(ts, (int, float)) else _moment(str(value.get("created_at") or value.get("timestamp")))
+        return text if told > at else None
+    later = {
+        name: each
+        for name, each in value.items()
+        if isinstance(each, dict) and _moment(str(each.get("updated_at"))) > at
+    }
+    return text if later == value else encoded(later) if later else None
+
+
 def later(old: str | None, new: Mapping[str, Any], now: float) -> str:
     """Of two last turns of a conversation the later one: turns may be delivered in any order. One that is there with a
     time after `now` (Unix seconds) is of a wrong clock, and would stay for ever."""

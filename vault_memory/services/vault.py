@@ -210,7 +210,8 @@ class Vault:
     @cached_property
     def short_term(self) -> ShortTermStore:
         """The short-term store: in Redis, at REDIS_URL or else where the settings say, and embedded."""
-        from vault_memory.adapters.shortterm import EmbeddedStore, MirroredStore, RedisStore, note_used, used_addresses
+        from vault_memory.adapters.shortterm import EmbeddedStore, MirroredStore, RedisStore
+        from vault_memory.adapters.state import REDIS_USED, UsedStores
         from vault_memory.core.recent import is_ours, later_value
 
         def later(key: str, there: str | None, ours: str) -> str:
@@ -220,8 +221,8 @@ class Vault:
         if not self.redis_url:
             return local
         shared = RedisStore(self.redis_url, is_ours)
-        is_noted = shared.address in used_addresses(self.root)
-        note = None if is_noted else partial(note_used, self.root, shared.address)
+        used = UsedStores(self.root, REDIS_USED)
+        note = None if used.has(shared.address) else partial(used.note, shared.address)
         return MirroredStore(shared, local, later, used=note)
 
     @property
@@ -251,10 +252,11 @@ class Vault:
         """The long-term store at SUPABASE_DB_URL, or else where the settings say; it is to be closed. Raises
         `ConfigError`."""
         from vault_memory.adapters.longterm import PostgresStore
+        from vault_memory.adapters.state import POSTGRES_USED, UsedStores
 
         if not self.database_url:
             raise ConfigError(NO_DATABASE)
-        return PostgresStore(self.database_url)
+        return PostgresStore(self.database_url, used=UsedStores(self.root, POSTGRES_USED).note)
 
     def chat_model(self, temperature: float = 0.0) -> ChatModel | None:
         """The language model of `[llm]`, which is asked at that temperature; None while it is off."""
@@ -371,12 +373,20 @@ class Vault:
             raise InvalidId(self._refusal(user_id, twin))
         if not self._user_root(user_id).exists():
             self.refuse_secret_id(user_id)
-            if (stones := self.tombstones()) and stones.has_user(user_id):
-                raise InvalidId(
-                    f"user {user_id!r} was erased from this vault, and nothing is taken for that id, so that nothing "
-                    "old comes back: choose another id"
-                )
+            self.refuse_erased_id(user_id)
         return user_id
+
+    def was_erased(self, user_id: str) -> bool:
+        """Whether a user of this id was erased from the vault."""
+        return bool((stones := self.tombstones()) and stones.has_user(user_id))
+
+    def refuse_erased_id(self, user_id: str) -> None:
+        """Raise `InvalidId` for the id of a user who was erased, unless a user has it."""
+        if not self.is_user(user_id) and self.was_erased(user_id):
+            raise InvalidId(
+                f"user {user_id!r} was erased from this vault, and nothing is taken for that id, so that nothing old "
+                "comes back: choose another id"
+            )
 
     def tombstones(self) -> Tombstones | None:
         """By what it is known again that was erased here; None where nothing was."""

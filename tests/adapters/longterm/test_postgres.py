@@ -249,3 +249,19 @@ def test_a_table_that_is_locked_is_not_waited_for(server: PostgresServer) -> Non
             looked = store.look(target)
             with pytest.raises(EndpointSlow):
                 store.write(looked, rows_of(turn(), {}, [target]))
+
+
+def test_what_is_deleted_is_what_the_database_says(server: PostgresServer) -> None:
+    """Rows of another program, in a table without a unique key: those of one key go at once, those without one stay,
+    also more of them than a page has."""
+    name = make_table(server, key="")
+    server.sql(
+        f'INSERT INTO "{name}" (conversation_id, user_id, created_at) '
+        "SELECT CASE WHEN n > 10 THEN NULL ELSE '' END, 'alice', '2026-01-30' FROM generate_series(1, 900) n"
+    )
+    (target,) = targets({"conversations": name}, COLUMNS)
+    with PostgresStore(server.url) as store:
+        table = store.look(target)
+        assert sum(store.drop(table, "alice", lambda _: False)) == 0
+        assert sum(store.drop(table, "alice", lambda _: True)) == 10
+    assert server.sql(f'SELECT count(*) FROM "{name}"') == [(890,)]

@@ -11,11 +11,14 @@ import pytest
 from tests.conftest import wait_until
 from tests.redis_server import RedisServer
 from vault_memory.adapters.shortterm import EmbeddedStore, MirroredStore, RedisStore, ShortTermStore
-from vault_memory.errors import UsageError
+from vault_memory.errors import EndpointError, UsageError
 
 
 class Contract(ABC):
-    """What every store does; `again` opens another one of the same data, as another process does."""
+    """What every store does; `again` opens another one of the same data, as another process does. It has each value in
+    so many `stores`."""
+
+    stores = 1
 
     @abstractmethod
     def again(self) -> ShortTermStore: ...
@@ -63,6 +66,17 @@ class Contract(ABC):
         self.again().discard("pending:list", ["b", "x"])
         assert store.newest("pending:list", 9) == ["a", "c"]
         store.discard("nowhere", ["a"])
+
+    def test_what_is_left_of_values(self, store: ShortTermStore) -> None:
+        """All, a part or nothing; how long a key lives stays."""
+        for key, value in (("s:all", "abc"), ("s:part", "abx"), ("s:none", "xx"), ("other", "x")):
+            store.put(key, value, 60)
+        store.append("s:list", ["a", "x", "b", "x"], 60, 9)
+        dropped = store.drop(["s:*"], lambda key, value: value.replace("x", "") or None)
+        assert dropped == (self.stores * 4, ())
+        assert [store.get(f"s:{name}") for name in ("all", "part", "none")] == ["abc", "ab", None]
+        assert store.newest("s:list", 9) == ["a", "b"] and store.get("other") == "x"
+        assert 50 < (store.ttl_s("s:part") or 0) <= 60
 
     def test_a_key_is_of_one_kind(self, store: ShortTermStore) -> None:
         store.append("list", ["x"], 60, 10)
@@ -128,6 +142,8 @@ class TestRedis(Contract):
 
 
 class TestMirrored(TestRedis):
+    stores = 2
+
     @pytest.fixture(autouse=True)
     def beside(self, place: None, tmp_path: Path) -> None:
         self.root = tmp_path
@@ -146,6 +162,12 @@ class TestMirroredWhileRedisIsAway(TestMirrored):
     def test_a_value_is_what_was_put(self, store: ShortTermStore) -> None:
         store.put("a", "x", 60)
         assert self.again().get("a") == "x" and "cannot be reached" in store.problem()
+
+    def test_what_is_left_of_values(self, store: ShortTermStore) -> None:
+        store.put("a", "xy", 60)
+        with pytest.raises(EndpointError):
+            store.drop(["a"], lambda _, value: value.replace("x", ""))
+        assert self.again().get("a") == "y"
 
     def test_what_is_used_up_is_taken_out_once(self, store: ShortTermStore) -> None:
         store.append("pending:list", ["a"], 60, 10)

@@ -61,4 +61,5 @@ def test_g5_a_user_goes_and_a_wrong_call_is_told(cli: Cli) -> None:
     cli("erase", "--user", "zenobia", stdin="erase zenobia\n")
     assert cli("user", "list").split() == ["bob"]
     assert leftovers(cli.folder, "zenobia").places == []
+    assert "no commit holds it" in cli("erase", "--user", "zenobia", stdin="erase zenobia\n")
     assert "was erased" in cli("turn", "--user", "zenobia", "--message", "hello", "--reply", "hi", code=2)

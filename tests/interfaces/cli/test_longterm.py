@@ -69,3 +69,23 @@ def test_a_wrong_password_is_not_shown(cli: Cli, server: PostgresServer, monkeyp
     done = cli.run("longterm", "check")
     assert done.returncode == 1 and "it refuses the password: correct that in SUPABASE_DB_URL" in done.stdout
     assert "guess" not in done.stdout + done.stderr
+
+
+def test_a_flush_says_what_is_still_to_be_erased_elsewhere(
+    cli: Cli, server: PostgresServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = cli.folder / "vault-memory.toml"
+    settings.write_text(settings.read_text("utf-8").replace("[longterm]\n", MAPPED), "utf-8")
+    cli("trust", "--yes")
+    for statement in cli("longterm", "print-ddl").split("\n\n"):
+        server.sql(statement)
+    cli("turn", "--user", "alice", "--message", "hello", "--reply", "hi")
+    cli("longterm", "flush")
+    monkeypatch.setenv("SUPABASE_DB_URL", server.url.rpartition("/")[0] + "/template1")
+    cli("erase", "--user", "alice", "--long-term", stdin="erase alice\n")
+    told = cli.run("longterm", "flush").stderr
+    assert "still to be erased in PostgreSQL at" in told and "SUPABASE_DB_URL names another" in told
+    assert server.sql("SELECT who FROM chat_log") == [("alice",)]
+    monkeypatch.setenv("SUPABASE_DB_URL", server.url)
+    cli("longterm", "flush")
+    assert server.sql("SELECT who FROM chat_log") == []

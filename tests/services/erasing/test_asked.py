@@ -66,6 +66,11 @@ def test_g5_everything_of_a_user_and_a_note(vault: Vault) -> None:
         vault_memory.erase(vault, "bob", code, everything=True)
     assert vault_memory.erase(vault, "zenobia", code, everything=True).left == ()
     assert vault.user_ids() == ["bob"] and leftovers(vault.root, "zenobia").places == []
+    code = vault_memory.prepare_erasing(vault, "zenobia", everything=True).code  # of whom a store may have something
+    receipt = vault_memory.erase(vault, "zenobia", code, everything=True)
+    assert (receipt.commits, receipt.left, leftovers(vault.root, "zenobia").places) == (0, (), [])
+    with pytest.raises(NotFound):
+        vault_memory.prepare_erasing(vault, "zenobia", texts=["the dark theme"])
 
 
 def test_what_cannot_be_meant_is_told(vault: Vault) -> None:

@@ -98,8 +98,10 @@ def test_g5_a_user_is_gone_and_nobody_else(vault: Vault) -> None:
     for user_id in ("zenobia", "Zenobia", "YOLANDA"):
         with pytest.raises(InvalidId, match="was erased"):
             record_turn(vault, user_id, "hello", "hi")
+    again = erase(vault, of_user(vault, "zenobia"))  # a store may have something of them
+    assert (again.commits, again.left) == (0, ()) and vault.user_ids() == ["bob"]
     with pytest.raises(NotFound):
-        of_user(vault, "zenobia")
+        of_user(vault, "nobody")
 
 
 def test_a_user_who_is_called_like_a_file_of_the_state_takes_only_their_own(vault: Vault) -> None:

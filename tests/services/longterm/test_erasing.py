@@ -10,14 +10,17 @@ import pytest
 
 from tests.postgres_server import PostgresServer
 from tests.services.longterm.conftest import COLUMNS
-from vault_memory.errors import NotFound
-from vault_memory.services.admin import status
+from vault_memory import api
+from vault_memory.errors import NotFound, UsageError
+from vault_memory.services.admin import rename_user, status
 from vault_memory.services.daemon import heartbeat
 from vault_memory.services.erasing import erase, of_note, of_texts, of_user, reach_again, still_to_erase
-from vault_memory.services.longterm import flush_long_term
+from vault_memory.services.learning import update_session
+from vault_memory.services.longterm import flush_long_term, persist_long_term
 from vault_memory.services.memories import remember
+from vault_memory.services.shortterm import load_recent_context, store_short_term
 from vault_memory.services.turns import record_turn
-from vault_memory.services.vault import Vault
+from vault_memory.services.vault import TOMBSTONES, Vault
 
 NOTE = Path(".vault-memory/erasing-unreached")
 SECRET = "my codeword is Zanzibar 七號"
@@ -109,6 +112,93 @@ def test_what_postgres_misses_is_erased_when_it_answers(opened: Callable[..., Va
     assert rows(server) == ["other"] and not (vault.root / NOTE).exists() and still_to_erase(vault) == ""
 
 
+def test_rows_that_come_after_an_erasing_are_not_made_up_for(
+    opened: Callable[..., Vault], server: PostgresServer
+) -> None:
+    """Those of a new user of that id, and of a text, whichever program has written them; a memory counts by its note,
+    and a row that tells no time goes."""
+    vault = opened(server.url)
+    record_turn(vault, "eve", SECRET, "ok", conversation_id="old")
+    record_turn(vault, "alice", SECRET, "ok", conversation_id="alices")
+    flush_long_term(vault)
+    server.sql("INSERT INTO talks (chat, who, at) VALUES ('timeless', 'eve', 'infinity')")
+    rename_user(vault, "alice", "alicia")
+    server.kill()
+    try:
+        erase(vault, of_user(vault, "eve", long_term=True))
+        erase(vault, of_texts(vault, "alicia", [SECRET], long_term=True))
+    finally:
+        server.start()
+    (vault.root / ".git" / TOMBSTONES).unlink()
+    now = vault.now()
+    for user in ("eve", "alice"):
+        made = {"conversation_id": f"new-{user}", "user_id": user, "created_at": now.isoformat()}
+        assert persist_long_term(vault, [{**made, "user_message": SECRET}]) == 1
+    note = json.dumps({"summary": SECRET, "causes": [], "type": "fact", "updated_at": now.isoformat()})
+    server.sql(f"INSERT INTO thoughts (chat, who, thought, at) VALUES ('by hand', 'eve', '{note}', '1970-01-01Z')")
+    former = {"conversation_id": "former", "user_id": "eve", "created_at": "2020-01-30T09:12:00+08:00"}
+    assert api.persist_long_term(vault, [{**former, "user_message": SECRET}]) == 1
+    assert not (vault.root / NOTE).exists()
+    assert rows(server) == ["former", "new-alice", "new-eve"] and server.sql("SELECT chat FROM thoughts") == [
+        ("by hand",)
+    ]
+
+
+def test_a_postgres_that_was_used_is_not_forgotten_where_it_is_not_set(
+    opened: Callable[..., Vault], server: PostgresServer
+) -> None:
+    """Without an address, with a wrong one and with another one it is noted, and no other one counts for it."""
+    vault, other = opened(server.url), opened(server.url.rpartition("/")[0] + "/template1")
+    for user in ("alice", "bob", "carol", "dora"):
+        record_turn(vault, user, SECRET, "ok", conversation_id=user)
+    (told,) = erase(opened(""), of_user(vault, "dora", long_term=True)).problems
+    assert "SUPABASE_DB_URL" in told and not (vault.root / NOTE).exists()  # none was ever used
+    flush_long_term(vault)
+    used = vault.root / ".vault-memory/postgres-used"
+    (address,) = json.loads(used.read_text())
+    assert address == vault.database_address and used.stat().st_mode & 0o077 == 0
+    for now, user in ((opened(""), "alice"), (opened("http://x"), "bob"), (other, "carol")):
+        (told,) = erase(now, of_user(now, user, long_term=True)).problems
+        assert f"PostgreSQL at {address}, which this vault has used, was not asked" in told and "until then" in told
+    noted = [each["at"] for each in json.loads((vault.root / NOTE).read_text())]
+    assert noted.count(address) == 3 and len(noted) == 4 and "" not in noted  # `other` has no such table
+    assert "names another" in reach_again(other, long_term=True) and rows(server) == ["alice", "bob", "carol"]
+    reach_again(vault, long_term=True)
+    assert rows(server) == [] and address not in (vault.root / NOTE).read_text()
+    used.write_text("[")
+    assert any("postgres-used is damaged" in line for line in status(vault).degraded)
+    record_turn(vault, "erin", "hello", "hi", conversation_id="erin")
+    with pytest.raises(UsageError, match="postgres-used is damaged"):
+        flush_long_term(vault)
+    assert rows(server) == []
+    assert any("is damaged" in line for line in erase(vault, of_user(vault, "erin", long_term=True)).problems)
+
+
+def test_what_was_erased_is_not_written_by_a_program(opened: Callable[..., Vault], server: PostgresServer) -> None:
+    """As it is not recorded: no turn of that user, and none that says the text."""
+    vault = opened(server.url)
+    for user in ("alice", "eve"):
+        record_turn(vault, user, f"{SECRET} {user}", "ok")
+    erase(vault, of_user(vault, "eve"))
+    erase(vault, of_texts(vault, "alice", [SECRET]))
+    made = {"conversation_id": "c", "created_at": "2026-01-30T09:12:00+08:00", "assistant_message": "a"}
+    fine = {**made, "user_id": "bob", "user_message": SECRET}
+    for user, said, why in (
+        ("Eve", "hello", "was erased"),
+        ("alice", f"well: {SECRET}", "holds a text that was erased"),
+    ):
+        with pytest.raises(UsageError, match=why):
+            persist_long_term(vault, [fine, {**made, "user_id": user, "user_message": said}])
+        with pytest.raises(UsageError, match=why):
+            store_short_term(vault, "c", user, said, "a")
+    with pytest.raises(UsageError, match="was erased"):
+        update_session(vault, "eve", "s1", message="hello")
+    with pytest.raises(UsageError, match="was erased"):
+        rename_user(vault, "alice", "Eve")
+    assert rows(server) == [] and load_recent_context(vault, "c") is None and vault.user_ids() == ["alice"]
+    assert persist_long_term(vault, [fine]) == 1
+
+
 def test_rows_of_a_user_who_is_erased_can_still_be_erased(opened: Callable[..., Vault], server: PostgresServer) -> None:
     """The receipt names the command, and it is one that is there still."""
     vault = opened(server.url)
@@ -118,9 +208,8 @@ def test_rows_of_a_user_who_is_erased_can_still_be_erased(opened: Callable[..., 
     receipt = erase(vault, of_user(vault, "bob"))
     assert any("`vault-memory erase --user bob --long-term`" in line for line in receipt.out_of_reach)
     with pytest.raises(NotFound):
-        of_user(vault, "bob")
-    with pytest.raises(NotFound):
         of_user(vault, "carol", long_term=True)
+    assert erase(vault, of_user(vault, "bob")).rows == 0
     receipt = erase(vault, of_user(vault, "bob", long_term=True))
     assert receipt.rows == 1 and receipt.problems == () and receipt.left == ()
     assert rows(server) == ["alice"]

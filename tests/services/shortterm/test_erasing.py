@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
+from tests.conftest import Clock
 from tests.redis_server import RedisServer
 from vault_memory import api
 from vault_memory.services.admin import rename_user, status
 from vault_memory.services.erasing import erase, of_texts, of_user
+from vault_memory.services.learning import session_context, update_session
 from vault_memory.services.turns import record_turn
-from vault_memory.services.vault import Vault, open_vault
+from vault_memory.services.vault import TOMBSTONES, Vault, open_vault
 
 SECRET = "my codeword is Zanzibar 七號"
 
@@ -97,8 +101,9 @@ def test_what_redis_misses_is_erased_when_it_answers(vault: Vault, server: Redis
     assert status(opened()).degraded == () and not noted.exists()
     assert "Zanzibar" not in held(server) and "bob" not in str(server.client.keys())
     assert server.client.llen("conversation:alice") == 1 and server.client.llen("pending:list") == 1
-    noted.write_text("[{}]")
-    assert any("is damaged: delete it" in line for line in status(opened()).degraded)
+    for damaged in ("[{}]", "[" * 200_000):
+        noted.write_text(damaged)
+        assert any("is damaged: delete it" in line for line in status(opened()).degraded)
 
 
 def test_a_redis_that_was_used_is_not_forgotten_where_it_is_not_set(vault: Vault, server: RedisServer) -> None:
@@ -124,3 +129,59 @@ def test_a_redis_that_was_used_is_not_forgotten_where_it_is_not_set(vault: Vault
     assert status(again).degraded == ()
     assert "Zanzibar" not in held(server)
     assert server.client.exists("conversation:bob", "conversation:dora") == 0
+
+
+def test_a_damaged_list_of_used_redis_is_told(vault: Vault, server: RedisServer) -> None:
+    """It is not taken as if none was ever used: nothing is written there that could not be erased."""
+    shared = open_vault(vault.root, now=vault.now, environ={"REDIS_URL": server.url})
+    record_turn(shared, "alice", SECRET, "ok", conversation_id="c1")
+    (vault.root / ".vault-memory/redis-used").write_text("[" * 200_000)
+    for environ in ({}, {"REDIS_URL": server.url}):
+        again = open_vault(vault.root, now=vault.now, environ=environ)
+        record_turn(again, "alice", "hello", "hi", conversation_id="c2")
+        assert any("redis-used is damaged" in line for line in status(again).degraded)
+        assert any(
+            "redis-used is damaged" in line for line in erase(again, of_texts(again, "alice", [SECRET])).problems
+        )
+    assert server.client.get("conv:c2:latest") is None and "Zanzibar" in held(server)
+    (vault.root / ".vault-memory/redis-used").unlink()
+    assert status(api.open_vault(vault.root, now=vault.now, environ={"REDIS_URL": server.url})).degraded == ()
+    assert "Zanzibar" not in held(server) and server.client.get("conv:c2:latest")
+
+
+def test_what_comes_after_an_erasing_is_not_made_up_for(vault: Vault, server: RedisServer, clock: Clock) -> None:
+    """Of a new user of that id, in each form that Redis has, and of one who says the same text."""
+    shared = api.open_vault(vault.root, now=clock, environ={"REDIS_URL": server.url})
+    for user in ("eve", "alice"):
+        record_turn(shared, user, f"{SECRET} says {user}", "ok", conversation_id=f"old-{user}")
+    update_session(shared, "eve", "old", message="the old step")
+    rename_user(shared, "alice", "alicia")
+    server.client.rpush("conversation:eve", json.dumps({"user": "it tells no time", "assistant": "", "backend": ""}))
+    with server.held():
+        clock.time += timedelta(seconds=5)
+        erase(shared, of_user(shared, "eve"))
+        erase(shared, of_texts(shared, "alicia", [SECRET]))
+        (vault.root / ".git" / TOMBSTONES).unlink()
+        clock.time += timedelta(seconds=5)
+        for user in ("eve", "alice"):
+            record_turn(shared, user, f"new {user}: {SECRET}", "ok", conversation_id=f"new-{user}")
+        update_session(shared, "eve", "new", message="the new step")
+    assert status(api.open_vault(vault.root, now=clock, environ={"REDIS_URL": server.url})).degraded == ()
+    assert not (vault.root / ".vault-memory/erasing-unreached").exists()
+    told = held(server)
+    assert "says eve" not in told and "says alice" not in told and "no time" not in told and "old step" not in told
+    assert sorted(server.client.keys("conv:*")) == ["conv:new-alice:latest", "conv:new-eve:latest"]
+    assert told.count("new eve") == told.count("new alice") == 3  # the last turn, the history, what is pending
+    assert session_context(shared, "eve", "new").last_user_message == "the new step"
+
+
+def test_a_text_in_one_vault_leaves_the_users_of_another(vault: Vault, server: RedisServer) -> None:
+    """Both have one Redis: whom only the other knows is no user of this one, so nothing there is theirs."""
+    second = shutil.copytree(vault.root, vault.root.with_name("second"), symlinks=True)
+    shared, other = (
+        open_vault(root, now=vault.now, environ={"REDIS_URL": server.url}) for root in (vault.root, second)
+    )
+    record_turn(shared, "bob", SECRET, "ok", conversation_id="bobs")
+    record_turn(other, "carol", SECRET, "ok", conversation_id="carols")
+    erase(shared, of_texts(shared, "bob", [SECRET]))
+    assert held(server).count("Zanzibar") == 3 and server.client.exists("conv:carols:latest", "conversation:carol") == 2

@@ -41,12 +41,18 @@ class PostgresStore:
     """The database at a URL, `postgresql://user:password@host:5432/postgres`; of what it lacks libpq's variables and
     password file have the rest. One thread uses it, as a context, which ends the connection.
 
-    Raises `ConfigError` for a wrong URL, or where psycopg is missing; the server is not asked. The other methods raise
-    `ConfigError` for what somebody must correct, `EndpointError` for what may be over later, `EndpointSlow` where
-    nothing comes for `timeout_s`.
+    `used` is told its `address`, before anything is written there. Raises `ConfigError` for a wrong URL, or where
+    psycopg is missing; the server is not asked. The other methods raise `ConfigError` for what somebody must correct,
+    `EndpointError` for what may be over later, `EndpointSlow` where nothing comes for `timeout_s`.
     """
 
-    def __init__(self, url: str, timeout_s: float = TIMEOUT_S, connect_timeout_s: float = CONNECT_TIMEOUT_S) -> None:
+    def __init__(
+        self,
+        url: str,
+        timeout_s: float = TIMEOUT_S,
+        connect_timeout_s: float = CONNECT_TIMEOUT_S,
+        used: Callable[[str], None] = lambda _: None,
+    ) -> None:
         try:
             import psycopg
         except ImportError as error:
@@ -56,6 +62,7 @@ class PostgresStore:
         self._psycopg = psycopg
         self._sql = statements
         self._url = url
+        self._used = used
         self._timeout_s = timeout_s
         self._connect_timeout_s = connect_timeout_s
         self._connection: psycopg.Connection | None = None
@@ -122,10 +129,11 @@ class PostgresStore:
     def write(self, table: Table, rows: Sequence[Row], renamed: Sequence[tuple[str, str]] = ()) -> Written:
         """Write rows, which are committed when this returns: into one that is there it is `merged`; without a unique
         key, what is not there is inserted, and the others stay. Rows of one name are pieces of one turn, in their
-        order. `renamed` are former ids of users with those of now."""
+        order. `renamed` are former ids of users with those of now. Raises what `used` raises, too."""
         written = Written()
         if not rows:  # a plain turn has none in `memories`
             return written
+        self._used(self.address)
         key = [[*table.target.columns].index(field) for field in KEY]
         named: dict[tuple[str | None, ...], list[int]] = {}
         for place, row in enumerate(rows):
@@ -149,21 +157,22 @@ class PostgresStore:
                 written.refused |= dict.fromkeys(others, written.refused[first])
         return written
 
-    def drop(self, table: Table, user_id: str, holds: Callable[[Sequence[str | None]], bool]) -> int:
+    def drop(self, table: Table, user_id: str, holds: Callable[[Sequence[str | None]], bool]) -> Iterator[int]:
         """Delete the rows of a user for which `holds(values)`: those of the key, then those of the other mapped
-        columns, as texts. How many that were; each page of rows is committed by itself."""
-        dropped, after = 0, ("", "")
+        columns, as texts. Yields how many the database has deleted, after each page of rows, which is committed by
+        itself. A row that has no key is none of ours, and stays."""
+        after: Sequence[str] = ()
         while True:
+            dropped = 0
             with self._asking() as connection:
-                found: list[Any] = connection.execute(
-                    self._sql.page(table, is_first=not after[0]), (user_id, *after)[: 3 if after[0] else 1]
-                ).fetchall()
+                page = self._sql.page(table, is_first=not after)
+                found: list[Any] = connection.execute(page, (user_id, *after)).fetchall()
                 for row in found:
                     if holds(row):
-                        connection.execute(self._sql.delete(table), (user_id, *row[:2]))
-                        dropped += 1
+                        dropped += connection.execute(self._sql.delete(table), (user_id, *row[:2])).rowcount
+            yield dropped
             if len(found) < self._sql.PAGE:
-                return dropped
+                return
             after = found[-1][:2]
 
     def _write_all(

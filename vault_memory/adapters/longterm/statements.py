@@ -103,13 +103,16 @@ def update(table: Table) -> sql.Composed:
 
 
 def page(table: Table, *, is_first: bool) -> sql.Composed:
-    """`PAGE` rows of a user as texts: the key, then the other columns; after those of a key, unless it `is_first`."""
+    """`PAGE` rows of a user as texts: the key, then the other columns; after those of a key, unless it `is_first`. Rows
+    that lack a part of the key come in no order of it, and are left out."""
     names = [_name(column) for column in table.target.columns.values()]
     others = [_name(column) for field, column in table.target.columns.items() if field not in KEY]
     key = _key(table)
     texts = _joined(", ", [sql.SQL("{}::text").format(name) for name in [*key, *others]])
     after = sql.SQL("AND ({}) > (%s::{}, %s::{})").format(_joined(", ", key), *_key_types(table))
-    return sql.SQL("SELECT {texts} FROM {table} WHERE {user} = %s {after} ORDER BY {key} LIMIT {page}").format(
+    return sql.SQL(
+        "SELECT {texts} FROM {table} WHERE {user} = %s AND ({key}) IS NOT NULL {after} ORDER BY {key} LIMIT {page}"
+    ).format(
         texts=texts,
         table=_name(*parts(table.target.table)),
         user=names[[*table.target.columns].index("user_id")],

@@ -12,9 +12,13 @@ Change = Callable[[str | None], str]
 Holds = Callable[[str, str], bool]
 """Whether a value is meant, by its key and itself."""
 
+Left = Callable[[str, str], str | None]
+"""What is left of a value, by its key and itself: all, a part, or nothing (None). It may be called again."""
+
 
 class Dropped(NamedTuple):
-    """How many values were deleted, and the keys of those that were meant and stay: another program's."""
+    """How many values were deleted or became less, and the keys of those that were meant and stay: another
+    program's."""
 
     values: int
     foreign: tuple[str, ...] = ()
@@ -84,9 +88,10 @@ class ShortTermStore(Protocol):
         store is away, it is done there before anything of these keys is read or written again."""
         ...
 
-    def drop(self, patterns: Sequence[str], holds: Holds) -> Dropped:
-        """Delete each value, and each value of a list, for which `holds(key, value)`, of the keys of these patterns
-        (`conversation:*`), but for another program's. Nothing of them is left in the embedded database's files."""
+    def drop(self, patterns: Sequence[str], left: Left) -> Dropped:
+        """Let each value of the keys of these patterns (`conversation:*`) be `left(key, value)`, but for another
+        program's; each value of a list stays or goes as a whole. Nothing of what goes is left in the embedded
+        database's files."""
         ...
 
     def ttl_s(self, key: str) -> int | None:

@@ -15,7 +15,7 @@ from typing import Any
 
 import apsw
 
-from vault_memory.adapters.shortterm.base import Change, Dropped, Holds
+from vault_memory.adapters.shortterm.base import Change, Dropped, Left
 from vault_memory.adapters.state import StateDatabase
 from vault_memory.errors import UsageError
 
@@ -39,12 +39,18 @@ CREATE TABLE missed (
 CREATE INDEX missed_by_key ON missed (key, number);
 """
 _DROPPING = (
-    ("SELECT key, number, value FROM items WHERE key GLOB ?", "DELETE FROM items WHERE key = ? AND number = ?"),
+    (
+        "SELECT key, number, value FROM items WHERE key GLOB ?",
+        "DELETE FROM items WHERE key = ? AND number = ?",
+        "UPDATE items SET value = ? WHERE key = ? AND number = ?",
+    ),
     (
         "SELECT key, number, value FROM missed WHERE key GLOB ? AND most > 0",
         "DELETE FROM missed WHERE key = ? AND number = ?",
+        "UPDATE missed SET value = ? WHERE key = ? AND number = ?",
     ),
 )
+"""What reads the values of a pattern, deletes one, and changes one."""
 
 
 class EmbeddedStore:
@@ -119,13 +125,14 @@ class EmbeddedStore:
                 db.execute("DELETE FROM missed WHERE key = ?", (key,))
         return ()
 
-    def drop(self, patterns: Sequence[str], holds: Holds) -> Dropped:
+    def drop(self, patterns: Sequence[str], left: Left) -> Dropped:
         dropped = 0
         with self._writing() as db:
-            for read, delete in _DROPPING:
+            for read, delete, change in _DROPPING:
                 rows: list[Any] = [row for pattern in patterns for row in db.execute(read, (pattern,)).fetchall()]
-                found = [(key, number) for key, number, value in rows if holds(key, value)]
-                db.executemany(delete, found)
+                found = [(rest, key, number) for key, number, value in rows if (rest := left(key, value)) != value]
+                db.executemany(delete, [where for rest, *where in found if rest is None])
+                db.executemany(change, [each for each in found if each[0] is not None])
                 dropped += len(found)
             db.execute("DELETE FROM keys WHERE NOT EXISTS (SELECT 1 FROM items WHERE items.key = keys.key)")
         self._db.purge()

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-from vault_memory.adapters.shortterm.base import Change, Dropped, Holds, ShortTermStore
+from vault_memory.adapters.shortterm.base import Change, Dropped, Left, ShortTermStore
 from vault_memory.adapters.shortterm.embedded import EmbeddedStore
 from vault_memory.errors import Busy, ConfigError, EndpointError, Unwritable, UsageError
 
@@ -109,11 +109,11 @@ class MirroredStore:
             self._local.miss_removal(keys)
         return tuple(left)
 
-    def drop(self, patterns: Sequence[str], holds: Holds) -> Dropped:
+    def drop(self, patterns: Sequence[str], left: Left) -> Dropped:
         """Raises `EndpointError` while the shared store is away: here it is done, and what that misses of it, too."""
-        dropped = self._local.drop(patterns, holds)
+        dropped = self._local.drop(patterns, left)
         self._made_up()
-        found = self._shared.drop(patterns, holds)
+        found = self._shared.drop(patterns, left)
         return Dropped(dropped.values + found.values, found.foreign)
 
     def close(self) -> None:
@@ -159,7 +159,7 @@ class MirroredStore:
                 raise EndpointError(why)
             try:
                 self._used()
-            except (Busy, Unwritable) as error:
+            except (Busy, Unwritable, UsageError) as error:
                 raise EndpointError(f"that it is used cannot be noted: {error}") from error
             self._used = None
         return self._local.make_up(write) if self._local.has_missed() else ""

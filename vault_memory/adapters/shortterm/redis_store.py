@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 from urllib.parse import urlsplit
 
-from vault_memory.adapters.shortterm.base import Change, Dropped, Holds
+from vault_memory.adapters.shortterm.base import Change, Dropped, Holds, Left
 from vault_memory.errors import ConfigError, EndpointError, UsageError
 
 TIMEOUT_S = 0.5
@@ -144,27 +144,51 @@ class RedisStore:
             pipe.execute()
 
     def remove(self, *keys: str) -> tuple[str, ...]:
-        return self._dropped(keys, lambda _, __: True).foreign
+        return self._dropped(keys, lambda _, __: None).foreign
 
-    def drop(self, patterns: Sequence[str], holds: Holds) -> Dropped:
-        return self._dropped(dict.fromkeys(key for pattern in patterns for key in self.keys(pattern)), holds)
+    def drop(self, patterns: Sequence[str], left: Left) -> Dropped:
+        return self._dropped(dict.fromkeys(key for pattern in patterns for key in self.keys(pattern)), left)
 
-    def _dropped(self, keys: Iterable[str], holds: Holds) -> Dropped:
+    def _dropped(self, keys: Iterable[str], left: Left) -> Dropped:
         dropped, foreign = 0, dict[str, None]()
         for key in keys:
             with self._asking(key):
                 kind = self._client.type(key)
-                value = self._client.get(key) if kind == "string" else None
-            values = [*self.all(key)] if kind == "list" else [value]
-            if kind not in ("list", "string", "none"):
+            if kind == "string":
+                found = self._lessened(key, left)
+                dropped += found is True
+                foreign |= {key: None} if found is None else {}
+            elif kind == "list":
+                for value in dict.fromkeys(each for each in self.all(key) if left(key, each) != each):
+                    if self._is_ours(key, value):
+                        with self._asking(key):
+                            dropped += self._client.lrem(key, 0, value)
+                    else:
+                        foreign[key] = None
+            elif kind != "none":
                 foreign[key] = None
-            for value in dict.fromkeys(each for each in values if each is not None and holds(key, each)):
-                if not self._is_ours(key, value):
-                    foreign[key] = None
-                    continue
-                with self._asking(key):
-                    dropped += self._client.lrem(key, 0, value) if kind == "list" else self._client.delete(key)
         return Dropped(dropped, tuple(foreign))
+
+    def _lessened(self, key: str, left: Left) -> bool | None:
+        """Whether the value of a key has become what is `left` of it; None where it should, and is another program's.
+        No other writer comes between."""
+        done: bool | None = False
+
+        def step(pipe: Any) -> None:
+            nonlocal done
+            done, value = False, pipe.get(key)
+            rest = value if value is None else left(key, value)
+            if value is not None and rest != value:
+                done = True if self._is_ours(key, value) else None
+            pipe.multi()
+            if done and rest is None:
+                pipe.delete(key)
+            elif done:
+                pipe.set(key, rest, keepttl=True)
+
+        with self._asking(key):
+            self._client.transaction(step, key)
+        return done
 
     def ttl_s(self, key: str) -> int | None:
         with self._asking(key):

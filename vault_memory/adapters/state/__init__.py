@@ -11,9 +11,18 @@ if TYPE_CHECKING:
     from vault_memory.adapters.state.database import StateDatabase
     from vault_memory.adapters.state.json_file import StateFile
     from vault_memory.adapters.state.json_folder import StateFolder
+    from vault_memory.adapters.state.used import POSTGRES_USED, REDIS_USED, UsedStores
 
-__all__ = ["StateDatabase", "StateFile", "StateFolder"]
+__all__ = ["POSTGRES_USED", "REDIS_USED", "StateDatabase", "StateFile", "StateFolder", "UsedStores"]
 
 __getattr__ = lazy_exports(
-    __name__, {"StateDatabase": "database", "StateFile": "json_file", "StateFolder": "json_folder"}
+    __name__,
+    {
+        "POSTGRES_USED": "used",
+        "REDIS_USED": "used",
+        "StateDatabase": "database",
+        "StateFile": "json_file",
+        "StateFolder": "json_folder",
+        "UsedStores": "used",
+    },
 )

@@ -64,7 +64,8 @@ def flush(context: Context, since: datetime | None, as_json: bool) -> None:
         count = note_since(vault, since.date())
         if not as_json:
             echo(f"{plural(count, 'turn')} of the records to be sent")
-    reach_again(vault, long_term=True)
+    if waits := reach_again(vault, long_term=True):
+        echo(waits, err=True)
     done = flush_long_term(vault)
     if as_json:
         print_json(asdict(done))

@@ -34,7 +34,7 @@ from vault_memory.services.admin.status import (
 )
 from vault_memory.services.admin.users import remove_left_over
 from vault_memory.services.daemon import JOBS, is_running, read_record
-from vault_memory.services.erasing import reach_again
+from vault_memory.services.erasing import reach_again, used_problem
 from vault_memory.services.graph import graph_problems
 from vault_memory.services.indexing import embed, rebuild, reconcile
 from vault_memory.services.longterm import long_term_fault
@@ -350,7 +350,13 @@ def _stores(vault: Vault) -> CheckResult:
     if problems := [
         *filter(
             None,
-            [store_problem(vault), reach_again(vault, long_term=True), long_term_fault(vault), encoding_problem(vault)],
+            [
+                store_problem(vault),
+                used_problem(vault),
+                reach_again(vault, long_term=True),
+                long_term_fault(vault),
+                encoding_problem(vault),
+            ],
         )
     ]:
         return "; ".join(problems), "docs/stores.md says what to do for each message"

@@ -20,7 +20,7 @@ from vault_memory.core.record_kinds import KIND_OF_PATH
 from vault_memory.errors import ForeignFile, HistoryError, VaultMemoryError
 from vault_memory.services.assistants import Heard, heard_hooks
 from vault_memory.services.daemon import DaemonRecord, Outcome, is_running, outcomes, read_record
-from vault_memory.services.erasing import reach_again
+from vault_memory.services.erasing import reach_again, used_problem
 from vault_memory.services.forgetting import is_forgetting
 from vault_memory.services.indexing import compare, held_deletions, spaces
 from vault_memory.services.longterm import long_term_problem
@@ -175,7 +175,14 @@ def status(vault: Vault, user_id: str | None = None) -> Status:
             *degraded,
             *_memories(vault, scope_statuses),
             *filter(
-                None, [store_problem(vault), reach_again(vault), long_term_problem(vault), encoding_problem(vault)]
+                None,
+                [
+                    store_problem(vault),
+                    used_problem(vault),
+                    reach_again(vault),
+                    long_term_problem(vault),
+                    encoding_problem(vault),
+                ],
             ),
             *refused,
             *(

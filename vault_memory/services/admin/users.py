@@ -74,10 +74,10 @@ def rename_user(vault: Vault, old: str, new: str) -> tuple[str, ...]:
 
     Commits and records under the old id keep it. Tokens of both ids are revoked. A sync on another machine stops where
     this must be done, too (`services.sync`). A folder moves once, but `write` may decide again; so this does the steps
-    of `write` itself. Returns what of the stores could not follow, in words. Raises `NotFound`, `InvalidId`, or
-    `UsageError` when the new id is taken, a file of the user is withheld from commits, or git's rules say something
-    else of it under the new id; `HistoryError` while a file of the user waits for its commit, or could not be committed
-    under the new id: nothing is changed then.
+    of `write` itself. Returns what of the stores could not follow, in words. Raises `NotFound`, `InvalidId`
+    (also for the id of a user who was erased), or `UsageError` when the new id is taken, a file of the user is withheld
+    from commits, or git's rules say something else of it under the new id; `HistoryError` while a file of the user
+    waits for its commit, or could not be committed under the new id: nothing is changed then.
     """
     vault.known_user(old)
     layout.check_user_id(new)
@@ -86,6 +86,7 @@ def rename_user(vault: Vault, old: str, new: str) -> tuple[str, ...]:
         raise UsageError(f"user id {taken or new!r} is taken: choose another")
     old_dir, new_dir = layout.user_dir(old), layout.user_dir(new)
     vault.refuse_secret_id(new)
+    vault.refuse_erased_id(new)
     with ExitStack() as locks:
         for user_id in sorted({old.casefold(), new.casefold()}):
             locks.enter_context(vault.lock(user_id))

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from vault_memory.services.erasing.asked import Erasing, erase_with_code, prepare_erasing
     from vault_memory.services.erasing.erase import Preview, Receipt, erase, finish_erasing, preview
     from vault_memory.services.erasing.remote import Overwrite, overwrite, prepare_overwrite
+    from vault_memory.services.erasing.unreached import used_problem
     from vault_memory.services.erasing.wanted import Wanted, former_ids, of_note, of_texts, of_user
 
 __all__ = [
@@ -33,6 +34,7 @@ __all__ = [
     "preview",
     "reach_again",
     "still_to_erase",
+    "used_problem",
 ]
 
 __getattr__ = lazy_exports(
@@ -56,5 +58,6 @@ __getattr__ = lazy_exports(
         "preview": "erase",
         "reach_again": "again",
         "still_to_erase": "again",
+        "used_problem": "unreached",
     },
 )

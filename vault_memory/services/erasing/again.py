@@ -10,15 +10,13 @@ from vault_memory.services.erasing.short_term import drop_entries
 from vault_memory.services.erasing.stores import drop_long_term
 from vault_memory.services.erasing.unreached import (
     POSTGRES,
-    REDIS,
+    VARIABLES,
     Unreached,
     lock_unreached,
     read_unreached,
     write_unreached,
 )
 from vault_memory.services.vault import Vault
-
-_VARIABLES = {REDIS: "REDIS_URL", POSTGRES: "SUPABASE_DB_URL"}
 
 
 def reach_again(vault: Vault, *, long_term: bool = False) -> str:
@@ -74,9 +72,10 @@ def _problem(vault: Vault, missed: Unreached, *, long_term: bool) -> str:
         return _LATER
     try:
         if missed.store == POSTGRES:
-            drop_long_term(vault, missed.wanted, lambda _: None)
+            for _ in drop_long_term(vault, missed.wanted, missed.asked_at):
+                pass
         else:
-            drop_entries(vault, missed.wanted)
+            drop_entries(vault, missed.wanted, missed.asked_at)
     except VaultMemoryError as error:
         return str(error)
     return ""
@@ -84,7 +83,7 @@ def _problem(vault: Vault, missed: Unreached, *, long_term: bool) -> str:
 
 def _not_asked(vault: Vault, missed: Unreached) -> str:
     """Why the store that is set now is not asked, in words: it is none, or another one."""
-    variable = _VARIABLES[missed.store]
+    variable = VARIABLES[missed.store]
     gone = f"or delete {UNREACHED} where it is gone for good"
     if not (vault.database_url if missed.store == POSTGRES else vault.redis_url):
         return f"{variable} is not set: set it once more, {gone}"
@@ -92,6 +91,6 @@ def _not_asked(vault: Vault, missed: Unreached) -> str:
         at = vault.database_address if missed.store == POSTGRES else vault.short_term.address
     except ConfigError as error:
         return str(error)
-    if missed.at and missed.at != at:
+    if missed.at != at:
         return f"it waits for that one, and {variable} names another: set it to that once more, {gone}"
     return ""

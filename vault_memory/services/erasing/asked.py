@@ -12,7 +12,7 @@ from vault_memory.core import layout
 from vault_memory.errors import UsageError
 from vault_memory.services.codes import Codes
 from vault_memory.services.erasing.erase import Preview, Receipt, erase, preview
-from vault_memory.services.erasing.wanted import Wanted, of_note, of_texts, of_user
+from vault_memory.services.erasing.wanted import Wanted, check_known, of_note, of_texts, of_user
 from vault_memory.services.vault import Vault
 
 _WANTED = "wanted"
@@ -38,7 +38,8 @@ def prepare_erasing(
 ) -> Erasing:
     """Look for what is to be erased, named in exactly one way: `texts` of the user's, a `note` of theirs or a shared
     one (its path in the vault, or the id of a memory), or `everything`; with `long_term` rows of the long-term store,
-    too. Nothing is changed yet.
+    too. `everything` may be of a user who is erased already, of whom stores may have something still. Nothing is
+    changed yet.
 
     Raises `UsageError` for what cannot be meant, `NotFound` for a note that is nowhere, and `HistoryError` for a
     repository of which not all can be made anew."""
@@ -63,7 +64,7 @@ def erase_with_code(
 
     Raises `UsageError` for a wrong, used or expired code, and where it was for something else; and what `erase` raises:
     a process that is killed, or a disk that is full, leaves the rest to the next one that opens the vault."""
-    vault.known_user(user_id)
+    check_known(vault, user_id)
     chosen, _ = _codes(vault, user_id).take(code)
     wanted = _wanted(vault, user_id, texts, note, long_term, everything=everything)
     if _digest(wanted) != chosen.get(_WANTED):
@@ -76,9 +77,9 @@ def _wanted(
 ) -> Wanted:
     if sum(map(bool, (texts, note, everything))) != 1:
         raise UsageError("say in one way what to erase: texts, a note, or everything")
-    vault.known_user(user_id)
     if everything:
         return of_user(vault, user_id, long_term=long_term)
+    vault.known_user(user_id)
     if isinstance(texts, str) or not all(isinstance(text, str) for text in texts):
         raise UsageError(f"the texts to erase are a list of texts, not {type(texts).__name__}")
     if texts:

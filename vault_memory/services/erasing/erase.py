@@ -134,7 +134,7 @@ def finish_erasing(vault: Vault, step: Step = lambda _: None, wait_s: float = LO
             return None
         try:
             wanted = Wanted.of(json.loads(stored))
-        except (ValueError, KeyError, TypeError) as error:
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
             raise HistoryError(f"{journal} is damaged: delete it, then erase again what was to be erased") from error
         refuse_erasing(Repository(vault.history.root))
         return _erase(vault, wanted, step, was_resumed=True)

@@ -17,7 +17,7 @@ from vault_memory.adapters import files
 from vault_memory.adapters.erasing import files_of, ignored_files, named_in
 from vault_memory.adapters.git import Repository
 from vault_memory.adapters.records import month_files, rewrite_month
-from vault_memory.adapters.shortterm import USED
+from vault_memory.adapters.state import POSTGRES_USED, REDIS_USED
 from vault_memory.core import layout, reading
 from vault_memory.core.erasing import Erasure
 from vault_memory.errors import Changed, VaultMemoryError
@@ -29,6 +29,7 @@ JOURNAL = _STATE / "erasing"
 """What is being erased, until all of it is."""
 UNREACHED = _STATE / "erasing-unreached"
 """What is to be erased in a store, until that answers."""
+_OF_STORES = (UNREACHED, _STATE / REDIS_USED, _STATE / POSTGRES_USED)
 DONE = b" "
 """What such a file begins with once all that it says is done."""
 _OF_USERS = re.compile(
@@ -137,7 +138,7 @@ def _changes(vault: Vault, wanted: Wanted) -> Iterator[tuple[PurePosixPath, byte
     for path in ignored_files(Repository(vault.history.root)):
         place = vault.root / path
         is_spared = any(path.is_relative_to(folder) for folder in spared)
-        if path in (JOURNAL, UNREACHED, USED) or place.is_symlink() or not place.is_file() or is_spared:
+        if path in (JOURNAL, *_OF_STORES) or place.is_symlink() or not place.is_file() or is_spared:
             continue
         if any(path.is_relative_to(folder) for folder in of_them) or path in wanted.request.gone:
             yield path, None

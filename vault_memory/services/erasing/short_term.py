@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from vault_memory.adapters.shortterm import Dropped, used_addresses
+from datetime import datetime
+
+from vault_memory.adapters.shortterm import Dropped
 from vault_memory.core import recent
 from vault_memory.errors import ConfigError, EndpointError, VaultMemoryError
 from vault_memory.services.erasing.private_files import UNREACHED
-from vault_memory.services.erasing.unreached import REDIS, Unreached, note_unreached
+from vault_memory.services.erasing.unreached import REDIS, Unreached, note_unreached, used_elsewhere
 from vault_memory.services.erasing.wanted import Wanted
 from vault_memory.services.vault import Vault
 
@@ -16,15 +18,13 @@ _KEYS = (recent.context_key("*"), recent.history_key("*"), "sessions:*", "sessio
 def clear_short_term(vault: Vault, wanted: Wanted) -> tuple[int, str]:
     """Take entries out of the short-term store: how many, and what could not be done, in words ("": nothing). A Redis
     that is away, and each other one that the vault has ever used, is noted as unreached."""
-    store, values, told = vault.short_term, 0, list[str]()
-    missed = [Unreached(REDIS, each, wanted) for each in used_addresses(vault.root)]
-    if store.is_shared:
-        missed = [each for each in missed if each.at != store.address]
-    told += [f"{each.where}, which this vault has used, was not asked: REDIS_URL does not name it" for each in missed]
+    store, values = vault.short_term, 0
+    missed, told = used_elsewhere(vault, REDIS, store.address if store.is_shared else None, wanted)
     try:
         dropped = drop_entries(vault, wanted)
     except (EndpointError, ConfigError) as error:
-        missed.append(Unreached(REDIS, store.address, wanted))
+        if store.address or isinstance(error, EndpointError):  # nothing was ever written at an address that is wrong
+            missed.append(Unreached(REDIS, store.address, wanted, vault.now()))
         told.append(f"the short-term store was not asked: {error}")
     else:
         values = dropped.values
@@ -39,17 +39,18 @@ def clear_short_term(vault: Vault, wanted: Wanted) -> tuple[int, str]:
     return values, "; ".join(told)
 
 
-def drop_entries(vault: Vault, wanted: Wanted) -> Dropped:
-    """Take entries out of the short-term store. Raises what that raises; where Redis is away, the embedded one is done
-    before."""
-    others = {folder.name for folder in wanted.request.spared}
+def drop_entries(vault: Vault, wanted: Wanted, asked_at: datetime | None = None) -> Dropped:
+    """Take entries out of the short-term store, those of users whom only another vault knows never; with the time at
+    which that was asked for, none that was said later. Raises what the store raises; where Redis is away, the embedded
+    one is done before."""
+    theirs = {"", wanted.user_id, *wanted.former_ids}
     erasure = wanted.erasure()
 
-    def holds(key: str, value: str) -> bool:
-        of_whom = {key.partition(":")[2], str((recent.decoded(value) or {}).get("user_id"))}
-        if not of_whom.isdisjoint(wanted.users):
-            return True
-        is_others = not of_whom.isdisjoint(others)
-        return erasure is not None and not is_others and erasure.holds(value.encode("utf-8", "surrogatepass"))
+    def left(key: str, value: str) -> str | None:
+        owner = recent.owner(key, value)
+        is_said = erasure is not None and owner in theirs and erasure.holds(value.encode("utf-8", "surrogatepass"))
+        if not is_said and owner not in wanted.users:
+            return value
+        return recent.said_after(key, value, asked_at.timestamp()) if asked_at else None
 
-    return vault.short_term.drop(_KEYS, holds)
+    return vault.short_term.drop(_KEYS, left)

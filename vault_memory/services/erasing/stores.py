@@ -3,7 +3,8 @@ holds a text goes as a whole: it has the same words as tokens, too."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
 from pathlib import Path
 
 from vault_memory.adapters import files
@@ -12,10 +13,10 @@ from vault_memory.core import layout
 from vault_memory.core.longterm import targets
 from vault_memory.errors import Busy, ConfigError, EndpointError, IndexUnusable, UsageError, VaultMemoryError
 from vault_memory.services.erasing.private_files import UNREACHED, names_of
-from vault_memory.services.erasing.unreached import POSTGRES, Unreached, note_unreached
+from vault_memory.services.erasing.unreached import POSTGRES, Unreached, note_unreached, used_elsewhere
 from vault_memory.services.erasing.wanted import Wanted
 from vault_memory.services.indexing import reconcile
-from vault_memory.services.longterm import drop_rows, said_in
+from vault_memory.services.longterm import drop_rows, said_in, told_at
 from vault_memory.services.vault import Vault
 
 
@@ -35,31 +36,32 @@ def clear_outbox(vault: Vault, wanted: Wanted) -> int:
 
 
 def clear_long_term(vault: Vault, wanted: Wanted) -> tuple[int, str]:
-    """Delete rows of the long-term store: how many, and why it could not be done, in words ("": it was); that is noted.
-    Nothing is asked where that is not wanted."""
+    """Delete rows of the long-term store: how many, and what could not be done, in words ("": nothing). A database that
+    is away, and each other one that the vault has ever used, is noted as unreached. Nothing is asked where that is not
+    wanted."""
     if not wanted.long_term:
         return 0, ""
-    dropped = 0
-
-    def count(more: int) -> None:
-        nonlocal dropped
-        dropped += more
-
+    dropped, address = 0, _address(vault)
+    missed, told = used_elsewhere(vault, POSTGRES, address, wanted)
     try:
-        drop_long_term(vault, wanted, count)
+        for count in drop_long_term(vault, wanted):
+            dropped += count
     except (Busy, EndpointError, ConfigError, UsageError) as error:
-        told = f"no row of the long-term store was deleted after the first {dropped:,}: {error}"
+        told.append(f"no row of the long-term store was deleted after the first {dropped:,}: {error}")
+        if address is not None:
+            missed.append(Unreached(POSTGRES, address, wanted, vault.now()))
+    if missed:
         try:
-            note_unreached(vault, [Unreached(POSTGRES, _address(vault), wanted)])
+            note_unreached(vault, missed)
+            told.append(f"it is done there when that answers, and until then {UNREACHED} says what goes")
         except VaultMemoryError as why:
-            return dropped, f"{told}; erase it again when that answers: {why}"
-        return dropped, f"{told}; it is done there when that answers, and until then {UNREACHED} says what goes"
-    return dropped, ""
+            told.append(f"erase it again when that answers: {why}")
+    return dropped, "; ".join(told)
 
 
-def drop_long_term(vault: Vault, wanted: Wanted, counted: Callable[[int], None]) -> None:
-    """Delete rows of the long-term store; `counted` is told of each. Raises what `drop_rows` raises, and `ConfigError`
-    where no table is mapped."""
+def drop_long_term(vault: Vault, wanted: Wanted, asked_at: datetime | None = None) -> Iterator[int]:
+    """Delete rows of the long-term store, with the time at which that was asked for none of a later one. Yields what
+    `drop_rows` yields. Raises what that raises, and `ConfigError` where no table is mapped."""
     if not targets(vault.config.longterm_tables, vault.config.longterm_columns_map):
         raise ConfigError("no table is mapped: set longterm.tables and longterm.columns_map (docs/stores.md)")
     erasure = wanted.erasure()
@@ -72,18 +74,18 @@ def drop_long_term(vault: Vault, wanted: Wanted, counted: Callable[[int], None])
         return wanted.is_user or is_named or (erasure is not None and any(map(erasure.holds, texts)))
 
     def is_meant(values: Sequence[str | None]) -> bool:
-        is_held = holds(values)
-        counted(is_held)
-        return is_held
+        at = told_at(values) if asked_at else None  # a row that tells no time is none that we have written since
+        return (at is None or asked_at is None or at <= asked_at) and holds(values)
 
-    drop_rows(vault, (wanted.user_id, *wanted.former_ids), is_meant)
+    yield from drop_rows(vault, (wanted.user_id, *wanted.former_ids), is_meant)
 
 
-def _address(vault: Vault) -> str:
+def _address(vault: Vault) -> str | None:
+    """Which database is set now; None for none, and for an address that is wrong, at which nothing was ever written."""
     try:
         return vault.database_address
     except ConfigError:
-        return ""
+        return None
 
 
 def clear_indexes(vault: Vault, wanted: Wanted) -> list[str]:

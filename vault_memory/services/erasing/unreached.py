@@ -7,9 +7,11 @@ import json
 from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from vault_memory.adapters import files
+from vault_memory.adapters.state import POSTGRES_USED, REDIS_USED, UsedStores
 from vault_memory.core import layout
 from vault_memory.errors import UsageError
 from vault_memory.services.erasing.private_files import DONE, UNREACHED, forget_file
@@ -18,29 +20,37 @@ from vault_memory.services.vault import Vault
 
 REDIS = "Redis"
 POSTGRES = "PostgreSQL"
+VARIABLES = {REDIS: "REDIS_URL", POSTGRES: "SUPABASE_DB_URL"}
+_USED = {REDIS: REDIS_USED, POSTGRES: POSTGRES_USED}
 _LOCK = "locks/erasing-unreached.lock"
 _WAIT_S = 5.0
 
 
 @dataclass(frozen=True)
 class Unreached:
-    """What is still to be erased in a `store`, which is `at` an address without a password; "" where none was set that
-    can be read, so it is the one that is set next."""
+    """What is still to be erased in a `store`, which is `at` an address without a password; "" for any of those whose
+    address cannot be told for sure. It was `asked_at` a time: what was said later stays, as it may be
+    that of another person who has got the id."""
 
     store: str
     at: str
     wanted: Wanted
+    asked_at: datetime
 
     @classmethod
     def of(cls, told: dict[str, Any]) -> Unreached:
         """That of `as_dict`. Raises `ValueError`, `KeyError` or `TypeError` for anything else."""
         if told["store"] not in (REDIS, POSTGRES):
             raise ValueError("a store that is not known")
-        return cls(told["store"], str(told["at"]), Wanted.of(told["wanted"]))
+        asked_at = datetime.fromisoformat(told["asked_at"])
+        if asked_at.tzinfo is None:
+            raise ValueError("a time without its zone")
+        return cls(told["store"], str(told["at"]), Wanted.of(told["wanted"]), asked_at)
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
-        return {"store": self.store, "at": self.at, "wanted": self.wanted.as_dict()}
+        told = {"store": self.store, "at": self.at, "asked_at": self.asked_at.isoformat()}
+        return told | {"wanted": self.wanted.as_dict()}
 
     @property
     def where(self) -> str:
@@ -48,10 +58,30 @@ class Unreached:
         return f"{self.store} at {self.at}" if self.at else self.store
 
 
+def used_elsewhere(vault: Vault, store: str, at: str | None, wanted: Wanted) -> tuple[list[Unreached], list[str]]:
+    """What each `store` misses that the vault has ever used and that is not the one `at` the address which is set now
+    (None: there is none), and what is to be told of it."""
+    used = UsedStores(vault.root, _USED[store])
+    if why := used.problem():
+        return [], [f"no other {store} was asked or noted: {why}"]
+    missed = [Unreached(store, each, wanted, vault.now()) for each in used.addresses() if each != at]
+    return missed, [
+        f"{each.where}, which this vault has used, was not asked: {VARIABLES[store]} does not name it"
+        for each in missed
+    ]
+
+
+def used_problem(vault: Vault) -> str:
+    """Why it is not known which stores were used, in words; "" where it is."""
+    return "; ".join(filter(None, (UsedStores(vault.root, name).problem() for name in _USED.values())))
+
+
 def note_unreached(vault: Vault, missed: Iterable[Unreached]) -> None:
-    """Note what stores have missed, each once. Raises `VaultMemoryError` where that cannot be noted."""
+    """Note what stores have missed, each once, with the later time. Raises `VaultMemoryError` where that cannot be
+    noted."""
     with lock_unreached(vault, _WAIT_S):
-        write_unreached(vault, [*dict.fromkeys([*read_unreached(vault), *missed])])
+        noted = {(each.store, each.at, each.wanted): each for each in (*read_unreached(vault), *missed)}
+        write_unreached(vault, [*noted.values()])
 
 
 def lock_unreached(vault: Vault, wait_s: float) -> AbstractContextManager[int]:
@@ -64,7 +94,7 @@ def read_unreached(vault: Vault) -> list[Unreached]:
     stored = files.read_private(vault.root / UNREACHED, vault.root) or DONE
     try:
         return [] if stored.startswith(DONE) else [Unreached.of(each) for each in json.loads(stored)]
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise UsageError(f"{UNREACHED} is damaged: delete it, then erase again what was to be erased") from error
 
 

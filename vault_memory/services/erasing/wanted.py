@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from vault_memory.adapters import files
-from vault_memory.adapters.erasing import Request, held_files, paths_of, read_tombstones
+from vault_memory.adapters.erasing import Request, held_files, paths_of
 from vault_memory.adapters.git import Repository, object_id
 from vault_memory.core import layout
 from vault_memory.core.erasing import Erasure, Tombstones
@@ -77,10 +77,9 @@ class Wanted:
 
 
 def of_user(vault: Vault, user_id: str, *, long_term: bool = False) -> Wanted:
-    """All of a user: files, conversations, state, and what history says of them, under former ids too. With `long_term`
-    also a user who is erased already, whose rows may be there still. Raises `NotFound` or `InvalidId`."""
-    if not (long_term and _was_erased(vault, layout.check_user_id(user_id))):
-        vault.known_user(user_id)
+    """All of a user: files, conversations, state, and what history says of them, under former ids too; also of one who
+    is erased already, of whom stores may have something still. Raises `NotFound` or `InvalidId`."""
+    check_known(vault, user_id)
     ids = (user_id, *former_ids(vault, user_id))
     gone = tuple(layout.user_dir(each) for each in ids)
     named = [f"{KEYS[key]}: {each}" for each in ids for key in ("user", "renamed_from")]
@@ -88,9 +87,10 @@ def of_user(vault: Vault, user_id: str, *, long_term: bool = False) -> Wanted:
     return Wanted(user_id, Request(gone=gone, named=tuple(named)), True, ids[1:], long_term=long_term)
 
 
-def _was_erased(vault: Vault, user_id: str) -> bool:
-    stones = read_tombstones(Repository(vault.history.root).common_dir)
-    return stones is not None and stones.has_user(user_id)
+def check_known(vault: Vault, user_id: str) -> None:
+    """Raise `NotFound` or `InvalidId` for an id that no user has, or had who was erased."""
+    if not vault.was_erased(layout.check_user_id(user_id)):
+        vault.known_user(user_id)
 
 
 def of_texts(vault: Vault, user_id: str, texts: Sequence[str], *, long_term: bool = False) -> Wanted:

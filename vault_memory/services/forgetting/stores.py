@@ -87,14 +87,14 @@ def _drop_short_term(vault: Vault, user_id: str, sought: Sought) -> None:
     times = {turn.created_at for turn in turns if turn.created_at}
     last = {(recent.context_key(turn.conversation_id), int(turn.at.timestamp())) for turn in turns if turn.at}
 
-    def holds(key: str, value: str) -> bool:
+    def left(key: str, value: str) -> str | None:
         row = recent.decoded(value) or {}
         if row.get("user_id") != user_id and key != history:
-            return False
+            return value
         is_of_turn = row.get("created_at") in times or row.get("timestamp") in times or (key, row.get("ts")) in last
-        return sought.is_all or is_of_turn or sought.stand_in(_said(row))
+        return None if sought.is_all or is_of_turn or sought.stand_in(_said(row)) else value
 
-    vault.short_term.drop([recent.context_key("*"), history, recent.PENDING_KEY], holds)
+    vault.short_term.drop([recent.context_key("*"), history, recent.PENDING_KEY], left)
 
 
 def _said(row: Mapping[str, Any]) -> str:
@@ -116,7 +116,8 @@ def _drop_rows(vault: Vault, user_id: str, sought: Sought, ids: Collection[str])
     if vault.config.longterm_enabled:
         users = (user_id, *former_ids(vault, user_id))
         try:
-            drop_rows(vault, users, _row_is_sought(sought, ids, users))
+            for _ in drop_rows(vault, users, _row_is_sought(sought, ids, users)):
+                pass
         except EndpointError as error:
             raise EndpointError(
                 f"{error} It is asked until it answers, and nothing else is forgotten before; where it is gone for "

@@ -27,9 +27,12 @@ def update_session(
     named for. Nothing is kept of a user who is off the record, no secret of anybody, and no message that asks not to be
     remembered.
 
-    Raises `UsageError`, which names the field that is wrong, `InvalidId`, and what the store raises.
+    Raises `UsageError`, which names the field that is wrong, `InvalidId`, also for a user who was erased, and what the
+    store raises.
     """
     key, owner = _key(user_id, session_id), _owner(user_id)
+    if owner:
+        vault.refuse_erased_id(owner)
     if message is not None and not isinstance(message, str):
         raise UsageError("message: a text is wanted")
     if message and asks_not_to_be_kept(vault, message):

@@ -10,7 +10,7 @@ from vault_memory.lazy import lazy_exports
 if TYPE_CHECKING:
     from vault_memory.services.longterm.check import CheckedTable, check_long_term, long_term_fault, tables_ddl
     from vault_memory.services.longterm.flush import ROUND_S, Flushed, flush_long_term, persist_long_term
-    from vault_memory.services.longterm.rows import Holds, count_rows, drop_rows, moment_of, said_in
+    from vault_memory.services.longterm.rows import Holds, count_rows, drop_rows, moment_of, said_in, told_at
     from vault_memory.services.longterm.since import note_since, rename_noted
     from vault_memory.services.longterm.waiting import (
         LongTermState,
@@ -41,6 +41,7 @@ __all__ = [
     "rename_waiting",
     "said_in",
     "tables_ddl",
+    "told_at",
 ]
 
 __getattr__ = lazy_exports(
@@ -66,5 +67,6 @@ __getattr__ = lazy_exports(
         "rename_waiting": "waiting",
         "said_in": "rows",
         "tables_ddl": "check",
+        "told_at": "rows",
     },
 )

@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from vault_memory.adapters.tokenizer import pack_token_record
@@ -87,8 +88,9 @@ def persist_long_term(vault: Vault, records: Sequence[Mapping[str, Any]]) -> int
     Several records of one name are pieces of one turn, as if each came in a call of its own, in their order. While
     `longterm.enabled` is off nothing is done. Turns off the record, or that ask to be left out, are not written, nor
     what comes with the name of one that asks so in the same call, in one before or in the record. Raises `UsageError`
-    for a record of another form, before any is written, and where it should be on and lacks a setting; what
-    `PostgresStore` raises; and `EndpointError` when the database has refused some: the others are written then.
+    for a record of another form, or of an erased user or text, before any is written, and where it should be on and
+    lacks a setting; what `PostgresStore` raises; and `EndpointError` when the database has refused some: the others are
+    written then.
     """
     if not vault.config.longterm_enabled:
         if "longterm.enabled" in dict(vault.config.spared):
@@ -97,6 +99,7 @@ def persist_long_term(vault: Vault, records: Sequence[Mapping[str, Any]]) -> int
     if not isinstance(records, Sequence) or isinstance(records, str):
         raise UsageError(f"a list of turns is wanted, not {type(records).__name__}")
     turns = [_kept(vault, record) for record in records]
+    _refuse_erased(vault, turns)
     left_out = names_left_out(vault, turns)
     chosen = [
         turn for turn in turns if whole_name(turn) not in left_out and not vault.config.is_off_record(turn["user_id"])
@@ -128,6 +131,19 @@ def _kept(vault: Vault, record: Mapping[str, Any]) -> dict[str, Any]:
     turn["user_id"] = vault.user_of(turn["user_id"])
     redact = Redactor()
     return {name: redact(turn[name]) if name in _SAID else turn[name] for name in SENT_FIELDS}
+
+
+def _refuse_erased(vault: Vault, turns: Sequence[Mapping[str, Any]]) -> None:
+    by_user: dict[str, list[Mapping[str, Any]]] = {}
+    for turn in turns:
+        by_user.setdefault(turn["user_id"], []).append(turn)
+    for user_id, theirs in by_user.items():
+        vault.refuse_erased_id(user_id)
+        vault.refuse_erased(user_id, partial(_said_in, theirs), "one of these turns")
+
+
+def _said_in(turns: Sequence[Mapping[str, Any]]) -> list[str]:
+    return [*chain(*map(payload.said_texts, turns))]
 
 
 def _tables(vault: Vault, store: PostgresStore) -> list[Table]:

@@ -20,16 +20,14 @@ _REFLECTED = {"summary", "causes", "type", "updated_at"}
 """The parts of a reflection."""
 
 
-def drop_rows(vault: Vault, user_ids: Iterable[str], holds: Holds) -> int:
-    """Delete the rows of these ids that are meant, while nobody sends; how many. Raises `Busy`, and `ConfigError` or
-    `EndpointError`: the rows before that are deleted."""
-    dropped = 0
+def drop_rows(vault: Vault, user_ids: Iterable[str], holds: Holds) -> Iterator[int]:
+    """Delete the rows of these ids that are meant, while nobody sends. Yields how many the database has deleted, some
+    at a time. Raises `Busy`, and `ConfigError` or `EndpointError`: the rows before that are deleted."""
     with round_state(vault).lock(), vault.long_term() as store:
         for target in targets(vault.config.longterm_tables, vault.config.longterm_columns_map):
             table = store.look(target)
             for user_id in user_ids:
-                dropped += store.drop(table, user_id, holds)
-    return dropped
+                yield from store.drop(table, user_id, holds)
 
 
 def count_rows(vault: Vault, user_ids: Iterable[str], holds: Holds) -> int:
@@ -41,7 +39,8 @@ def count_rows(vault: Vault, user_ids: Iterable[str], holds: Holds) -> int:
         found += holds(values)
         return False
 
-    drop_rows(vault, user_ids, counted)
+    for _ in drop_rows(vault, user_ids, counted):
+        pass
     return found
 
 
@@ -61,6 +60,20 @@ def said_in(values: Iterable[str | None]) -> Iterator[str]:
                 yield from map(str, part if isinstance(part, list) else [part])
         else:
             yield value
+
+
+def told_at(values: Sequence[str | None]) -> datetime | None:
+    """When what a row (`Holds`) says was said: its created_at, of a typed memory the time of its note. None for a row
+    that tells no time."""
+    times = [moment_of(values[1])]
+    for value in filter(None, values[2:]):
+        try:
+            told = json.loads(value)
+        except ValueError:
+            continue
+        if isinstance(told, dict) and told.keys() <= _REFLECTED and "updated_at" in told:
+            times.append(moment_of(str(told["updated_at"])))
+    return max(filter(None, times), default=None)
 
 
 def _is_list(value: object) -> bool:

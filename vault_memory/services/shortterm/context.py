@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from vault_memory.adapters.shortterm import EmbeddedStore, used_addresses
+from vault_memory.adapters.shortterm import EmbeddedStore
+from vault_memory.adapters.state import REDIS_USED, UsedStores
 from vault_memory.adapters.tokenizer import DEFAULT_ENCODING, is_encoding, pack_token_record
 from vault_memory.core import payload, recent
 from vault_memory.core.extraction import asks_to_be_left_out
@@ -29,14 +30,18 @@ def store_short_term(
     """Keep a turn as the last one of its conversation for `shortterm.ttl_s`, without its secrets; it is in no record.
     Nothing is kept off the record, and in a shared store nothing that is not to be remembered.
 
-    Raises `UsageError` for a missing id or a value of another type, and what the store raises.
+    Raises `UsageError` for a missing id, a value of another type, or what is of an erased user or text, and what the
+    store raises.
     """
     said: dict[str, Any] = {"conversation_id": conversation_id, "user_id": user_id, "user_message": user_msg}
     said |= {"assistant_message": assistant_msg, "reflection": reflection}
     turn = payload.normalized(said, vault.now(), vault.config.zone())
+    vault.refuse_erased_id(user_id)
     if not vault.config.is_off_record(user_id) and not _is_kept_back(vault, turn):
         redact = Redactor()
-        _put_last(vault, turn | {name: redact(turn[name]) for name in _SAID})
+        kept = turn | {name: redact(turn[name]) for name in _SAID}
+        vault.refuse_erased(user_id, lambda: payload.said_texts(kept), "this turn")
+        _put_last(vault, kept)
 
 
 def load_recent_context(vault: Vault, conversation_id: str) -> dict[str, Any] | None:
@@ -83,7 +88,8 @@ def removed_keys(vault: Vault, *keys: str) -> tuple[str, ...]:
     store = vault.short_term
     left = store.remove(*keys)
     told = [f"the short-term store keeps {key!r}: another program's values are there" for key in left]
-    if isinstance(store, EmbeddedStore) and used_addresses(vault.root):
+    used = UsedStores(vault.root, REDIS_USED)
+    if isinstance(store, EmbeddedStore) and (used.problem() or used.addresses()):
         store.miss_removal(keys)
         told.append(f"Redis, which this vault has used, removes {', '.join(keys)} when REDIS_URL is set once more")
     if why := store.degraded:

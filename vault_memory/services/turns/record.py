@@ -199,7 +199,7 @@ def record_turn(
         return Recorded("", user_id=user_id, as_of=as_of)
     redact = Redactor(known)
     texts = {name: redact(value) for name, value in said.items() if name not in _NO_WORDS}
-    vault.refuse_erased(user_id, lambda: _said_texts(texts), "this turn")
+    vault.refuse_erased(user_id, lambda: payload.said_texts(texts), "this turn")
     at = datetime.fromisoformat(said["created_at"])
     turn = Turn(user_id=user_id, created_at=at, exit_code=exit_code, request=request, **texts)
     cache = ReadCache()
@@ -286,14 +286,6 @@ def _why_later(error: VaultMemoryError) -> str:
         "nothing was learned from this turn yet, but it is in the record and need not be said again: the next turn "
         f"learns from it, too, and so does `vault-memory heartbeat --now commits` ({why})"
     )
-
-
-def _said_texts(texts: Mapping[str, Any]) -> list[str]:
-    reflection = texts.get("reflection")
-    return [
-        *(value for value in texts.values() if isinstance(value, str)),
-        *([json.dumps(reflection, ensure_ascii=False)] if isinstance(reflection, Mapping) else []),
-    ]
 
 
 def _why_nothing(vault: Vault, turn: Turn, before: ProfileFiles, written: Written[_Learned]) -> str:

@@ -66,7 +66,7 @@ def erase(
             erasing.prepare_overwrite(vault, remote)  # before anything goes: what only the remote has would be lost
         shown = erasing.preview(vault, wanted)
         _show_preview(shown)
-        if shown.is_nothing and not wanted.is_user:
+        if shown.is_nothing:
             echo("no file and no commit holds it; indexes and stores are looked through all the same")
         if backup_file is not None:
             from vault_memory.services.admin import backup
