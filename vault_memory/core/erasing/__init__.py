@@ -10,6 +10,7 @@ from vault_memory.lazy import lazy_exports
 if TYPE_CHECKING:
     from vault_memory.core.erasing.forms import MASK, MIN_BYTES, Erasure
     from vault_memory.core.erasing.needed import words_of_every_vault, words_of_file, words_of_git, words_of_name
+    from vault_memory.core.erasing.said import said_in_file, said_in_message, said_in_name
     from vault_memory.core.erasing.tombstones import KEY_BYTES, Tombstones
 
 __all__ = [
@@ -18,6 +19,9 @@ __all__ = [
     "MASK",
     "MIN_BYTES",
     "Tombstones",
+    "said_in_file",
+    "said_in_message",
+    "said_in_name",
     "words_of_every_vault",
     "words_of_file",
     "words_of_git",
@@ -32,6 +36,9 @@ __getattr__ = lazy_exports(
         "MASK": "forms",
         "MIN_BYTES": "forms",
         "Tombstones": "tombstones",
+        "said_in_file": "said",
+        "said_in_message": "said",
+        "said_in_name": "said",
         "words_of_every_vault": "needed",
         "words_of_file": "needed",
         "words_of_git": "needed",
