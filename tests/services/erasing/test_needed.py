@@ -38,6 +38,7 @@ def contents(vault: Vault) -> tuple[str, dict[str, bytes]]:
         ("dark", "profiles and evidence"),
         ("depends_on", "profiles and evidence"),
         ("done", "git's hook"),
+        ("main", "the name of its branch"),
         ("Alice", "erase --user alice"),
         ("Robert", "erase --user robert"),
     ],

@@ -35,6 +35,7 @@ def words_of_every_vault() -> Mapping[str, str]:
     labels = [*LABELS, *(label for row in mistakes.TEXTS.values() for label in row)]
     found = dict.fromkeys((f"{each}_" for each in memories.ID_PREFIXES.values()), "the ids that it makes")
     found |= dict.fromkeys(names, "the names of its files")
+    found["main"] = "the name of its branch"
     found |= dict.fromkeys([*keys, *memories.TYPES, "true", "false", "null"], "the properties of its notes")
     found |= dict.fromkeys([*FIELDS, *labels], "the labels of profiles and notes")
     found |= dict.fromkeys(_closed_values(), "the values by which it reads profiles and evidence")
