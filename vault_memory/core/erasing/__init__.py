@@ -9,7 +9,13 @@ from vault_memory.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from vault_memory.core.erasing.forms import MASK, MIN_BYTES, Erasure
-    from vault_memory.core.erasing.needed import words_of_every_vault, words_of_file, words_of_git, words_of_name
+    from vault_memory.core.erasing.needed import (
+        is_read,
+        words_of_every_vault,
+        words_of_file,
+        words_of_git,
+        words_of_name,
+    )
     from vault_memory.core.erasing.parts import Parts
     from vault_memory.core.erasing.said import said_in_file, said_in_message, said_in_name
     from vault_memory.core.erasing.tombstones import KEY_BYTES, Tombstones
@@ -21,6 +27,7 @@ __all__ = [
     "MIN_BYTES",
     "Parts",
     "Tombstones",
+    "is_read",
     "said_in_file",
     "said_in_message",
     "said_in_name",
@@ -39,6 +46,7 @@ __getattr__ = lazy_exports(
         "MIN_BYTES": "forms",
         "Parts": "parts",
         "Tombstones": "tombstones",
+        "is_read": "needed",
         "said_in_file": "said",
         "said_in_message": "said",
         "said_in_name": "said",
