@@ -159,3 +159,17 @@ def test_it_shows_the_words_around() -> None:
     erasure = Erasure(["seven"])
     erasure.masked(b"one\nthe seventeen apples\nx")
     assert erasure.places == ("the seventeen apples",)
+
+
+@pytest.mark.parametrize("text", ["hello world        .", ">        hello world", "-  -  -  hello world"])
+def test_blanks_around_a_text_are_one_thing(text: str) -> None:
+    """As a pattern of each blank, thousands of them would be looked through in all ways."""
+    erasure, blanks = Erasure([text]), " " * 5000
+    assert erasure.masked(f">{blanks}hello world{blanks}\n.".encode()).count(MASK) == 1
+    assert erasure.masked(text.replace("  ", " ").encode()) == MASK
+
+
+def test_chinese_without_latin_letters_is_looked_through_once() -> None:
+    """Where a text only begins, nothing beyond its next character is read: reading on to a letter took minutes."""
+    said = ("我愛喝茶。" * 50_000).encode()
+    assert Erasure(["我愛喝烏龍茶"]).masked(said + "我愛喝烏龍茶".encode()) == said + MASK

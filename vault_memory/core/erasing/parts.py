@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 
 from vault_memory.core.erasing.cuts import ENOUGH_BYTES
 from vault_memory.core.erasing.units import letters, meant, readings
@@ -40,8 +41,8 @@ class Parts:
             if _stands(units, text):
                 if len(units) < len(text) and size >= (ENOUGH_BYTES if whole else _CLAUSE_BYTES):
                     yield piece
-            elif not whole and not _stands(text, units) and (over := _over(piece, units, text)):
-                yield over
+            elif not whole and not _stands(text, units):
+                yield from _over(piece, units, text)
 
 
 def _stands(units: Sequence[str], text: Sequence[str]) -> bool:
@@ -49,19 +50,14 @@ def _stands(units: Sequence[str], text: Sequence[str]) -> bool:
     return any([*text[at : at + size]] == [*units] for at in range(len(text) - size + 1))
 
 
-def _over(piece: str, units: Sequence[str], text: Sequence[str]) -> str:
-    """The end of a piece with which a text begins, or its beginning with which a text ends; "" for none that is enough
-    to know it by."""
-    ends = (piece[at:] for at in range(1, len(piece))) if units[-1] in text else ()
-    begins = (piece[:at] for at in range(len(piece) - 1, 0, -1)) if units[0] in text else ()
-    for cut, is_end in (*((each, True) for each in ends), *((each, False) for each in begins)):
-        if not cut[0 if is_end else -1].isalnum():
-            continue
-        if len(letters(cut).encode()) < ENOUGH_BYTES:
-            continue
-        said = meant(cut)
-        own = units[-len(said) :] if is_end else units[: len(said)]
-        other = text[: len(said)] if is_end else text[-len(said) :]
-        if said == own == [*other]:
-            return cut
-    return ""
+def _over(piece: str, units: Sequence[str], text: Sequence[str]) -> Iterator[str]:
+    """The end of a piece with which a text begins, and its beginning with which a text ends, where there is enough of
+    it to know it by."""
+    sizes = range(min(len(units), len(text)) - 1, 0, -1)
+    end = next((size for size in sizes if [*units[-size:]] == [*text[:size]]), 0)
+    begin = next((size for size in sizes if [*units[:size]] == [*text[-size:]]), 0)
+    ends = (piece[at:] for at in range(1, len(piece)) if piece[at].isalnum())
+    begins = (piece[:at] for at in range(len(piece) - 1, 0, -1) if piece[at - 1].isalnum())
+    for size, own, cuts in ((end, units[-end:], ends), (begin, units[:begin], begins)):
+        if size and len("".join(own).encode()) >= ENOUGH_BYTES:
+            yield from islice((cut for cut in cuts if meant(cut) == own), 1)
