@@ -10,11 +10,13 @@ import pytest
 from tests.conftest import Clock
 from tests.services.erasing.planting import git
 from vault_memory.errors import UsageError
-from vault_memory.services.admin import backup, restore
+from vault_memory.services.admin import backup, create_vault, restore
 from vault_memory.services.erasing import erase, of_texts
 from vault_memory.services.memories import remember
 from vault_memory.services.turns import record_turn
-from vault_memory.services.vault import Vault
+from vault_memory.services.vault import Vault, open_vault
+
+WHO = ("-c", "user.name=A", "-c", "user.email=a@example.org")
 
 
 def test_a_time_of_day_that_was_erased_stops_nothing(vault: Vault, clock: Clock, tmp_path: Path) -> None:
@@ -33,3 +35,21 @@ def test_a_time_of_day_that_was_erased_stops_nothing(vault: Vault, clock: Clock,
         record_turn(vault, "alice", "It leaves at 16:30", "ok")
     with pytest.raises(UsageError, match="was erased"):
         remember(vault, "alice", "hall 01.31")
+
+
+def test_a_backup_of_another_vault_may_say_it(vault: Vault, tmp_path: Path) -> None:
+    """Known by their first commits: also where an erasing has made that one anew."""
+    other = open_vault(create_vault(tmp_path / "other").root)
+    backups = [tmp_path / name for name in ("own.tar.gz", "others.tar.gz")]
+    for each, archive in zip((vault, other), backups, strict=True):
+        git(each.root, *WHO, "commit", "-q", "--amend", "-m", f"begun by Zanzibar {archive.name}")
+        record_turn(each, "alice", "My codeword is Zanzibar", "ok")
+        backup(each, archive)
+    begun = git(vault.root, "rev-list", "--max-parents=0", "--all")
+    for _ in range(2):
+        assert erase(vault, of_texts(vault, "alice", ["Zanzibar"])).left == ()
+        assert git(vault.root, "rev-list", "--max-parents=0", "--all") != begun
+        with pytest.raises(UsageError, match="was erased on this machine"):
+            restore(backups[0], tmp_path / "own")
+    restore(backups[1], tmp_path / "others")
+    assert any("Zanzibar" in path.read_text() for path in (tmp_path / "others/memory/alice").rglob("*.jsonl"))

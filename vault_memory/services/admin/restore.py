@@ -14,7 +14,7 @@ from pathlib import Path, PurePosixPath
 
 from vault_memory.adapters import files
 from vault_memory.adapters.archive import DEFAULT_LIMITS, Limits, check, unpack
-from vault_memory.adapters.erasing import machine_file, tombstones_of_machine
+from vault_memory.adapters.erasing import machine_file, tombstones_of_history
 from vault_memory.adapters.history import WAITING_DIR
 from vault_memory.adapters.scan import walk
 from vault_memory.adapters.state import StateFile
@@ -124,8 +124,8 @@ def _put(archive: Path, folder: Path, limits: Limits) -> None:
 
 
 def _refuse_erased(archive: Path, tree: Path) -> None:
-    """Raise `UsageError` where a backup would bring back what was erased on this machine since."""
-    for stones in tombstones_of_machine():
+    """Raise `UsageError` where a backup would bring back what was erased on this machine since, in the same vault."""
+    for stones in tombstones_of_history(tree / ".git"):
         for folder, _, names in walk(tree):
             for name in names:
                 path = PurePosixPath(Path(folder, name).relative_to(tree).as_posix())
