@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from itertools import islice
 
 from vault_memory.core.erasing.cuts import ENOUGH_BYTES
-from vault_memory.core.erasing.units import letters, meant, readings
+from vault_memory.core.erasing.units import DIVIDER, meant, readings
 from vault_memory.core.privacy import PRIVATE
 
 _CLAUSE_BYTES = 8
@@ -20,6 +21,7 @@ class Parts:
 
     def __init__(self, texts: Iterable[str]) -> None:
         self._texts = [units for text in texts for units in readings(text)]
+        self._known = {unit for units in self._texts for unit in units}
 
     def of(self, said: str, *, whole: bool = False) -> Iterator[str]:
         """What of these words is a part of a text, which says more; what the program has left out of them
@@ -33,16 +35,33 @@ class Parts:
                 yield from self._in_piece(piece.rpartition(" ")[0], whole=whole)
 
     def _in_piece(self, piece: str, *, whole: bool) -> Iterator[str]:
-        size = len(letters(piece).encode())
-        if size < _CLAUSE_BYTES:
+        if not self._may_be_part(piece):
             return
         units = meant(piece)
+        size = len("".join(each for each in units if each != DIVIDER).encode())
+        if size < _CLAUSE_BYTES:
+            return
         for text in self._texts:
             if _stands(units, text):
                 if len(units) < len(text) and size >= (ENOUGH_BYTES if whole else _CLAUSE_BYTES):
                     yield piece
             elif not whole and not _stands(text, units):
                 yield from _over(piece, units, text)
+
+    def _may_be_part(self, piece: str) -> bool:
+        """Whether the first or the last word of a piece is one of a text: of most pieces neither is, and that is soon
+        known."""
+        words = piece.split()
+        begin = next(filter(None, map(_word, words)), None)
+        if begin is None:
+            return False
+        end = next(filter(None, map(_word, reversed(words))), begin)
+        return begin[0] in self._known or end[-1] in self._known
+
+
+@lru_cache(10_000)
+def _word(said: str) -> tuple[str, ...]:
+    return tuple(meant(said))
 
 
 def _stands(units: Sequence[str], text: Sequence[str]) -> bool:

@@ -226,10 +226,10 @@ def _versions(repository: Repository, scopes: Sequence[str]) -> Iterator[tuple[P
         place = repository.top / path
         if _is_made_of_turns(path, scopes) and place.is_file() and not place.is_symlink():
             yield path, files.read(place, None) or b""
+    held = [each for each in held_files(repository) if _is_made_of_turns(each[0], scopes)]
     with ObjectReader(repository.top) as reader:
-        for path, blob in held_files(repository):
-            if _is_made_of_turns(path, scopes):
-                yield path, reader.read(blob)[1]
+        for (path, _), (_, data) in zip(held, reader.read_all([blob for _, blob in held]), strict=True):
+            yield path, data
 
 
 def _is_made_of_turns(path: PurePosixPath, scopes: Sequence[str]) -> bool:
