@@ -129,3 +129,14 @@ def test_a_value_that_the_vault_needs_does_not_go_along(vault: Vault) -> None:
     assert "response_style" in vault.path("alice", "feedback.jsonl").read_text()
     wanted = of_texts(vault, "alice", [text])
     assert "detailed" not in wanted.clauses and erase(vault, wanted).left == ()
+
+
+def test_a_beginning_that_is_cut_is_no_text_of_its_own(vault: Vault) -> None:
+    """It goes with the text; its words in other sentences stay."""
+    text = "my codeword is Zanzibar " + "and then the long story of the seven seas " * 4 + "ends"
+    record_turn(vault, "alice", text, "ok")
+    record_turn(vault, "alice", "And my codeword is Zanzibar and then the winter came", "ok")
+    assert any("…" in path.read_text() for path in vault.path("alice", "daily").glob("*.md"))
+    wanted = of_texts(vault, "alice", [text])
+    assert wanted.clauses == () and erase(vault, wanted).left == ()
+    assert leftovers(vault.root, "Zanzibar and then the winter").places

@@ -8,12 +8,13 @@ from functools import lru_cache
 from itertools import islice
 
 from vault_memory.core.erasing.cuts import ENOUGH_BYTES
+from vault_memory.core.erasing.forms import MASK
 from vault_memory.core.erasing.units import DIVIDER, meant, readings
 from vault_memory.core.privacy import PRIVATE
 
 _CLAUSE_BYTES = 8
 """Of letters and digits in a whole clause (*Call me Otto*). A shorter one stands in too many others."""
-_GAPS = re.compile(rf"{re.escape(PRIVATE)}|…")
+_GAPS = re.compile(rf"{re.escape(PRIVATE)}|{re.escape(MASK.decode())}|…")
 
 
 class Parts:
@@ -24,15 +25,16 @@ class Parts:
         self._known = {unit for units in self._texts for unit in units}
 
     def of(self, said: str, *, whole: bool = False) -> Iterator[str]:
-        """What of these words is a part of a text, which says more; what the program has left out of them
-        (`[private]`, `…`) divides them. With `whole` only what stands in a text from its beginning to its end."""
+        """What of these words is a part of a text, which says more; what was left out of them (`[private]`, `(erased)`,
+        `…`) divides them. With `whole` only what stands in a text from its beginning to its end."""
         at = 0
         for gap in (*_GAPS.finditer(said), None):
             piece = said[at : gap.start() if gap else len(said)].strip()
             at = gap.end() if gap else at
-            yield from self._in_piece(piece, whole=whole)
-            if gap and gap[0] == "…":  # the last word may be cut
-                yield from self._in_piece(piece.rpartition(" ")[0], whole=whole)
+            found = [*self._in_piece(piece, whole=whole)]
+            if not found and gap and gap[0] == "…":  # the last word may be cut
+                found += self._in_piece(piece.rpartition(" ")[0], whole=whole)
+            yield from found
 
     def _in_piece(self, piece: str, *, whole: bool) -> Iterator[str]:
         if not self._may_be_part(piece):

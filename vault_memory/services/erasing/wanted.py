@@ -190,7 +190,8 @@ def _clauses_of(vault: Vault, user_id: str, texts: Sequence[str]) -> tuple[str, 
             continue
         turn = turn_at(vault, user_id, source)
         if turn is None or erasure.holds(json.dumps(turn, ensure_ascii=False, default=str).encode(*_LOSSY)):
-            found |= dict.fromkeys(part for said in all_said for part in parts.of(said, whole=turn is None))
+            left = (erasure.masked(said.encode(*_LOSSY)).decode(*_LOSSY) for said in all_said)  # a cut beginning goes
+            found |= dict.fromkeys(part for said in left for part in parts.of(said, whole=turn is None))
     needed = "\n".join(words_of_every_vault()).encode()  # a value such as `detailed` stays
     return tuple(part for part in found if not Erasure([part]).holds(needed))
 
