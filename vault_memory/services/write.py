@@ -17,6 +17,7 @@ from typing import Generic, TypeVar
 from vault_memory.adapters.files import ReadCache
 from vault_memory.adapters.history import Author, Draft, FileChange, Flushed
 from vault_memory.core import layout, reading
+from vault_memory.core.erasing import said_in_file, said_in_name
 from vault_memory.errors import Busy, Changed, HistoryError, IndexUnusable, UsageError
 from vault_memory.services.indexing import reconcile
 from vault_memory.services.person_edits import commit_edits
@@ -166,8 +167,8 @@ def _refuse_erased(vault: Vault, drafts: Sequence[Draft]) -> None:
         added = b"\n".join(line for line in reading.lines(change.new) if line not in old).decode("utf-8", "replace")
         scope, is_new = layout.scope_of(change.path), change.old is None
         what = f"a new file of {layout.label(scope)}" if is_new else str(change.path)  # its name may say the text
-        named = change.path.relative_to(layout.scope_dir(scope)).parts if is_new else ()
-        vault.refuse_erased(scope, partial(list, [added, *named]), what)
+        said = [*said_in_file(change.path, added), *(said_in_name(change.path) if is_new else ())]
+        vault.refuse_erased(scope, partial(list, said), what)
 
 
 def _written(edited: Sequence[PurePosixPath], plan: Plan[Result]) -> tuple[PurePosixPath, ...]:

@@ -307,3 +307,25 @@ def test_a_message_in_an_encoding_of_its_own_is_read(vault: Vault) -> None:
     assert vault.git("log", "-1", "--format=%B", "b11").strip() == "舊地址是(erased) 號"
     assert vault.git("rev-parse", "b7") == other, "one without the text stays as it is"
     vault.assert_clean()
+
+
+@pytest.mark.parametrize("text", ["refs", "heads", "remotes", "refs/heads"])
+def test_gits_words_in_the_names_of_references_stay(vault: Vault, text: str) -> None:
+    """HEAD, branches, and the line by which a remote is fetched: what a person calls a branch goes, and stays apart."""
+    vault.add(b"before")
+    vault.write(f"the {text} of state\n".encode(), NOTE)
+    vault.git("add", "-A")
+    vault.git("commit", "-q", "-m", f"the {text} of state")
+    vault.git("branch", text.replace("/", "-"))
+    vault.git("branch", text.upper().replace("/", "_"), "HEAD~1")
+    vault.git("config", "remote.home.fetch", "+refs/heads/*:refs/remotes/home/*")
+    vault.git("update-ref", "refs/remotes/home/main", "HEAD")
+    vault.history.erase(Request((text,)))
+    assert vault.read(NOTE) == b"the (erased) of state\n"
+    assert vault.git("log", "-1", "--format=%s", "refs/remotes/home/main").strip() == "the (erased) of state"
+    assert vault.git("symbolic-ref", "HEAD").strip() == "refs/heads/main"
+    assert vault.git("config", "remote.home.fetch").strip() == "+refs/heads/*:refs/remotes/home/*"
+    branches = vault.git("branch", "--format=%(refname:short)").split()
+    assert branches == ["(erased)", "(erased)-2", "main"]
+    vault.add(b"goes on")
+    vault.assert_clean()

@@ -10,6 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vault_memory.core.erasing import MASK, Erasure
+from vault_memory.core.memories import title_of
+from vault_memory.core.text import slug
 
 LETTERS = "abcxyzABCXYZ019éüß七號密碼😀"
 TEXTS = st.lists(
@@ -159,3 +161,51 @@ def test_it_shows_the_words_around() -> None:
     erasure = Erasure(["seven"])
     erasure.masked(b"one\nthe seventeen apples\nx")
     assert erasure.places == ("the seventeen apples",)
+
+
+@pytest.mark.parametrize("text", ["hello world        .", ">        hello world", "-  -  -  hello world"])
+def test_blanks_around_a_text_are_one_thing(text: str) -> None:
+    """As a pattern of each blank, thousands of them would be looked through in all ways."""
+    erasure, blanks = Erasure([text]), " " * 5000
+    assert erasure.masked(f">{blanks}hello world{blanks}\n.".encode()).count(MASK) == 1
+    assert erasure.masked(text.replace("  ", " ").encode()) == MASK
+
+
+def test_chinese_without_latin_letters_is_looked_through_once() -> None:
+    """Where a text only begins, nothing beyond its next character is read: reading on to a letter took minutes."""
+    said = ("我愛喝茶。" * 50_000).encode()
+    assert Erasure(["我愛喝烏龍茶"]).masked(said + "我愛喝烏龍茶".encode()) == said + MASK
+
+
+LONG = "I like to go for a long walk in the morning with my dog Zebulon"
+LONG_CHINESE = "我每天早上都喜歡帶著我的狗去河邊散步然後在橋下吃早餐喝豆漿看報紙聽音樂寫日記想事情打電話給王小蝸"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (LONG, "I like to go for a long walk in the morning with my daughter Ann."),
+        (LONG, "I like to go for a long walk in the morning with my cat"),
+        (LONG_CHINESE, LONG_CHINESE.replace("王小蝸", "媽媽")),
+    ],
+)
+def test_what_only_begins_like_a_text_stays(text: str, said: str) -> None:
+    """A title or a name ends where it is cut; other words follow here."""
+    assert Erasure([text]).masked(said.encode()) == said.encode()
+    assert Erasure([text]).masked(f"title: {title_of(text)}\ntype: x".encode()) == b"title: " + MASK + b"\ntype: x"
+    assert Erasure([text]).masked(f"said_1_a-{slug(text)}.md".encode()) == b"said_1_a-" + MASK + b".md"
+
+
+def test_the_end_of_a_sentence_is_not_that_of_a_name() -> None:
+    erasure = Erasure(["I prefer Vim over Emacs."])
+    assert erasure.masked(b"said_1_a-i-prefer-vim-over-emacs.md") == b"said_1_a-" + MASK + b".md"
+    assert erasure.masked(b"So: I prefer Vim over Emacs. Yes") == b"So: " + MASK + b" Yes"
+
+
+def test_a_text_that_ends_with_a_backslash_leaves_none_behind() -> None:
+    text = "my folder is C:\\Users\\otto\\"
+    for row in ({"a": text, "b": 1}, {"a": f'"{text}"'}, {"a": json.dumps({"c": text})}, {"a": text + "x"}):
+        masked = Erasure([text]).masked(json.dumps(row).encode())
+        assert "otto" not in json.dumps(json.loads(masked))
+        assert "\\" not in json.loads(masked)["a"].replace('\\"', "").replace('"', "")
+    assert Erasure([text]).masked(f"- {text}\n".encode()) == b"- " + MASK + b"\n"

@@ -26,7 +26,9 @@ from vault_memory.services.admin import status
 from vault_memory.services.daemon.daemon import Daemon
 from vault_memory.services.daemon.daemon_record import is_running, lock_path, read_record, write_record
 from vault_memory.services.daemon.event_log import Event
+from vault_memory.services.erasing import erase, of_texts
 from vault_memory.services.indexing.reconcile import reconcile
+from vault_memory.services.memories import remember
 from vault_memory.services.turns import record_turn
 from vault_memory.services.vault import CHAT_WAIT_S, Vault, open_vault
 
@@ -426,3 +428,15 @@ def test_an_edit_that_met_another_gits_lock_is_committed_soon_after_it_and_named
         lock.unlink()
         wait_until(lambda: vault.history.blob(note) == b"one\n", "it is committed")
         wait_until(lambda: not read_record(vault.root).problems, "and `status` is silent")  # type: ignore[union-attr]
+
+
+def test_g5_no_event_names_a_file_whose_name_is_erased(vault: Vault) -> None:
+    """The daemon sees that it is gone while the eraser is at it: its log has nothing for the second look to find."""
+    record_turn(vault, "alice", "hello", "ok")
+    with running(vault) as run:
+        remember(vault, "alice", "My parrot Zebulon sleeps in the attic")
+        wait_until(lambda: any("zebulon" in source for source in indexed(vault)), "the memory is indexed")
+        assert erase(vault, of_texts(vault, "alice", ["My parrot Zebulon sleeps in the attic"])).left == ()
+        wait_until(lambda: "removed" in run.kinds("alice"), "the daemon sees it")
+    assert [event.message for event in run.events if event.kind == "removed"] == ["1 file"]
+    assert "zebulon" not in (vault.root / ".vault-memory/logs/daemon.jsonl").read_text().lower()

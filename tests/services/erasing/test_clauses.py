@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from tests.adapters.erasing.leftovers import leftovers
 from vault_memory.services.erasing import erase, of_texts, preview
 from vault_memory.services.erasing.wanted import Wanted
-from vault_memory.services.memories import remember
+from vault_memory.services.forgetting import forget, prepare_forgetting
+from vault_memory.services.memories import delete_memories, memory_rows, prepare_deletion, remember
 from vault_memory.services.turns import record_turn
+from vault_memory.services.undoing import undo
 from vault_memory.services.vault import Vault
 
 TEXT = "I work at Initech as a welder. I have a daughter named Odile. I prefer Vim over Emacs."
@@ -21,7 +25,7 @@ def test_memories_of_single_clauses_go_with_the_text(vault: Vault) -> None:
     wanted = of_texts(vault, "alice", [TEXT])
     assert Wanted.of(json.loads(json.dumps(wanted.as_dict()))) == wanted
     shown = preview(vault, wanted)
-    assert {*shown.clauses} == {"I work at Initech as a welder", "I prefer Vim over Emacs"}
+    assert {*shown.clauses} >= {"I work at Initech as a welder", "I prefer Vim over Emacs"}
     done = erase(vault, wanted)
     assert done.left == () and done.clauses == shown.clauses
     for said in ("Odile", "Initech", "initech", "over Emacs", "over-emacs"):
@@ -33,3 +37,106 @@ def test_memories_of_single_clauses_go_with_the_text(vault: Vault) -> None:
 def test_nothing_goes_along_of_another_turn(vault: Vault) -> None:
     record_turn(vault, "alice", "I prefer Vim over Emacs", "ok")
     assert of_texts(vault, "alice", [TEXT]).clauses == ()
+
+
+@pytest.mark.parametrize(
+    ("said", "text", "gone", "stays"),
+    [
+        (
+            "I like tea because my aunt Petronella Vane taught me. She hides gold in the barn.",
+            "my aunt Petronella Vane taught me. She hides gold in the barn",
+            ["Petronella"],
+            "I like tea because",
+        ),
+        (
+            "She hides gold in the barn with Zeno. I like tea because my aunt Petronella Vane taught me so well.",
+            "She hides gold in the barn with Zeno. I like tea because my aunt Petronella Vane",
+            ["Petronella"],
+            "taught me so well",
+        ),
+        (
+            "我喜歡喝烏龍茶，因為阿姨蘇菲亞教過我。她把金子藏在穀倉裡。",
+            "阿姨蘇菲亞教過我。她把金子藏在穀倉裡",
+            ["蘇菲亞"],
+            "我喜歡喝烏龍茶",
+        ),
+    ],
+)
+def test_of_a_clause_that_reaches_over_the_text_the_part_in_it_goes(
+    vault: Vault, said: str, text: str, gone: list[str], stays: str
+) -> None:
+    record_turn(vault, "alice", said, "ok")
+    assert erase(vault, of_texts(vault, "alice", [text])).left == ()
+    assert [place for each in gone for place in leftovers(vault.root, each).places] == []
+    assert leftovers(vault.root, stays).places
+
+
+@pytest.mark.parametrize(
+    ("text", "gone"),
+    [
+        (
+            "The plumber Zeno comes on Friday at noon. I have a daughter named Odile. We painted the barn door red.",
+            ["plumber", "painted the barn"],
+        ),
+        ("水電工阿澤星期五中午來。我女兒叫王小蝸。我們把穀倉門漆成紅色。", ["阿澤", "穀倉"]),
+        (
+            "I have a daughter named Odile. We painted the old barn door red because the neighbour had asked us, and "
+            "then the whole of the village came to look at it on a rainy Sunday in the early summer.",
+            ["painted the old barn", "neighbour"],
+        ),
+    ],
+)
+def test_what_stands_on_both_sides_of_what_is_private_goes(vault: Vault, text: str, gone: list[str]) -> None:
+    """The log has `[private]` in the middle of the text, and may be cut behind it."""
+    record_turn(vault, "alice", text, "ok")
+    assert any("[private]" in path.read_text() for path in vault.path("alice", "daily").glob("*.md"))
+    assert erase(vault, of_texts(vault, "alice", [text])).left == ()
+    assert [place for each in gone for place in leftovers(vault.root, each).places] == []
+
+
+def test_short_clauses_go_as_well(vault: Vault) -> None:
+    text = "I hate snow. Call me Otto. My house is the third one behind the river bank."
+    record_turn(vault, "alice", text, "ok")
+    assert leftovers(vault.root, "Otto").places
+    wanted = of_texts(vault, "alice", [text])
+    assert {"I hate snow", "Call me Otto"} <= {*wanted.clauses}
+    assert erase(vault, wanted).left == ()
+    assert leftovers(vault.root, "hate snow").places == leftovers(vault.root, "Call me Otto").places == []
+
+
+@pytest.mark.parametrize("how", ["delete", "undo", "forget"])
+def test_memories_that_are_only_in_history_go_as_well(vault: Vault, how: str) -> None:
+    record_turn(vault, "alice", TEXT, "ok")
+    ids = [row.memory_id for row in memory_rows(vault, "alice")]
+    if how == "delete":
+        delete_memories(vault, "alice", prepare_deletion(vault, "alice", ids=ids).code)
+    elif how == "undo":
+        for _ in ids:
+            undo(vault, "alice")
+    else:
+        forget(
+            vault, "alice", prepare_forgetting(vault, "alice", text="I work at Initech").code, text="I work at Initech"
+        )
+    assert leftovers(vault.root, "welder").places
+    erase(vault, of_texts(vault, "alice", [TEXT]))
+    for said in ("Odile", "Initech", "initech", "over Emacs", "over-emacs"):
+        assert leftovers(vault.root, said).places == []
+
+
+def test_a_value_that_the_vault_needs_does_not_go_along(vault: Vault) -> None:
+    text = "Please always give me detailed answers. I work at Initech as a welder"
+    record_turn(vault, "alice", text, "ok")
+    assert "response_style" in vault.path("alice", "feedback.jsonl").read_text()
+    wanted = of_texts(vault, "alice", [text])
+    assert "detailed" not in wanted.clauses and erase(vault, wanted).left == ()
+
+
+def test_a_beginning_that_is_cut_is_no_text_of_its_own(vault: Vault) -> None:
+    """It goes with the text; its words in other sentences stay."""
+    text = "my codeword is Zanzibar " + "and then the long story of the seven seas " * 4 + "ends"
+    record_turn(vault, "alice", text, "ok")
+    record_turn(vault, "alice", "And my codeword is Zanzibar and then the winter came", "ok")
+    assert any("…" in path.read_text() for path in vault.path("alice", "daily").glob("*.md"))
+    wanted = of_texts(vault, "alice", [text])
+    assert wanted.clauses == () and erase(vault, wanted).left == ()
+    assert leftovers(vault.root, "Zanzibar and then the winter").places

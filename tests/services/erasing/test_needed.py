@@ -37,7 +37,9 @@ def contents(vault: Vault) -> tuple[str, dict[str, bytes]]:
         ("explicit", "profiles and evidence"),
         ("dark", "profiles and evidence"),
         ("depends_on", "profiles and evidence"),
-        ("done", "git's hook"),
+        ("done", "the logs that turns write"),
+        ("Remembered", "the logs that turns write"),
+        ("main", "the name of its branch"),
         ("Alice", "erase --user alice"),
         ("Robert", "erase --user robert"),
     ],
@@ -100,3 +102,46 @@ def test_the_look_shows_the_words_around(vault: Vault) -> None:
     shown = preview(vault, of_texts(vault, "alice", ["Zanzibar"]))
     assert any("seventeen Zanzibarians" in each for each in shown.places)
     assert any(SECRET in each for each in shown.places)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "text"),
+    [
+        ("a.json", '{"pin": 360055, "x": "romeo"}\n', "360055"),
+        ("b.json", '["tachyon", 4711]\n', "4711"),
+        ("c.canvas", '{"nodes":[{"id":"1","x":99112233}],"edges":[]}\n', "99112233"),
+        ("d.md", "---\ntags: [xray, whisky]\nother: 1\n---\nbody\n", "whisky]"),
+        ("e.md", "---\ntitle: 'hello zebra one'\n---\nbody\n", "zebra one'"),
+        ("f.yml", "- 'quark lepton'\n- x\n", "lepton'"),
+        ("g.base", "filters:\n  and:\n  - 'hotel == 1'\n", "filters"),
+        ("h.base", "views:\n- type: list\n  name: juliett india\n", "name: juliett india"),
+        ("SKILL.md", "---\nname: tidy\ndescription: how to tidy\n---\nbody\n", "description"),
+    ],
+)
+def test_a_file_that_could_not_be_read_any_more_is_refused(vault: Vault, name: str, content: str, text: str) -> None:
+    record_turn(vault, "alice", "hello there", "ok")
+    note = vault.path("alice", "notes") / name
+    note.parent.mkdir()
+    note.write_text(content)
+    with pytest.raises(UsageError, match=name):
+        erase(vault, of_texts(vault, "alice", ["another text", text]))
+    assert note.read_text() == content
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "text", "left"),
+    [
+        ("a.json", '{"pin": 360055, "x": "romeo"}\n', "romeo", '{"pin": 360055, "x": "(erased)"}\n'),
+        ("b.json", '{"x": "romeo"\n', "romeo", '{"x": "(erased)"\n'),
+        ("c.md", "---\ntitle: hello zebra\n---\nbody\n", "hello zebra", "---\ntitle: (erased)\n---\nbody\n"),
+    ],
+)
+def test_a_file_that_stays_readable_or_never_was_is_no_hindrance(
+    vault: Vault, name: str, content: str, text: str, left: str
+) -> None:
+    record_turn(vault, "alice", "hello there", "ok")
+    note = vault.path("alice", "notes") / name
+    note.parent.mkdir()
+    note.write_text(content)
+    assert erase(vault, of_texts(vault, "alice", [text])).left == ()
+    assert note.read_text() == left

@@ -97,3 +97,26 @@ def test_a_name_that_says_it_and_a_copy_of_what_is_here_are_refused(one: Machine
     two.write("memory/alice/notes/more.md", "more\n")
     two.sync()
     assert one.sync().received == 1, "what the person has written here is theirs"
+
+
+def test_times_headers_and_another_users_words_do_not_stop_a_sync(one: Machine, two: Machine) -> None:
+    """A price is no day, a gate no time zone; who has made a commit is not said, and a message of bob's is his."""
+    record_turn(one.vault, "alice", "The ring cost 12.25, at gate 0000; my sister is Odile Kern. I use Docker", "ok")
+    record_turn(one.vault, "bob", "hello", "ok")
+    one.sync()
+    two.sync()
+    erase(one.vault, of_texts(one.vault, "alice", ["12.25", "0000", "Odile Kern", "I use Rust", "add fact"]))
+    overwrite(one.vault, prepare_overwrite(one.vault))
+    git(two.root, "fetch", "-q", "origin")
+    git(two.root, "reset", "-q", "--hard", "origin/main")
+    git(two.root, "config", "user.name", "Odile Kern")
+    two.write("memory/alice/daily/2026-12-25.md", "# 2026-12-25\n\n- 12:25 tea → done\n")
+    git(two.root, "add", "-A")
+    git(two.root, "commit", "-qm", "a day")
+    record_turn(two.vault, "bob", "I use Rust", "ok")
+    two.sync()
+    assert one.sync().received > 1
+    two.write("memory/alice/notes/ring.md", "the ring cost 12.25\n")
+    two.sync()
+    with pytest.raises(HistoryError, match="notes/ring.md"):
+        one.sync()

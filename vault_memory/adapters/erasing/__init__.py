@@ -19,7 +19,7 @@ if TYPE_CHECKING:
         machine_file,
         new_tombstones,
         read_tombstones,
-        tombstones_of_machine,
+        tombstones_of_history,
         write_tombstones,
     )
     from vault_memory.adapters.erasing.working_tree import files_of, ignored_files
@@ -44,7 +44,7 @@ __all__ = [
     "read_tombstones",
     "refuse_erasing",
     "refuse_nested",
-    "tombstones_of_machine",
+    "tombstones_of_history",
     "write_tombstones",
 ]
 
@@ -70,7 +70,7 @@ __getattr__ = lazy_exports(
         "read_tombstones": "stones",
         "refuse_erasing": "erase",
         "refuse_nested": "look",
-        "tombstones_of_machine": "stones",
+        "tombstones_of_history": "stones",
         "write_tombstones": "stones",
     },
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path, PurePosixPath
 
@@ -14,6 +15,7 @@ from vault_memory.core.erasing import Tombstones
 
 _TIMEOUT_S = 1800.0
 _AT_ONCE = 500
+_ENCODING = re.compile(rb"^encoding (.+)$", re.MULTILINE)
 
 
 def brought_back(root: Path, stones: Tombstones, tip: str, environment: Mapping[str, str]) -> str:
@@ -35,9 +37,23 @@ def brought_back(root: Path, stones: Tombstones, tip: str, environment: Mapping[
         held.setdefault(blob, set()).add(path)
     for name, content in _contents(root, held, environment):
         for place in held[name]:
-            if stones.are_in(layout.scope_of(place) if place else layout.SHARED, [content.decode("utf-8", "replace")]):
+            if (
+                stones.are_in_file(place, content.decode("utf-8", "replace"))
+                if place
+                else stones.are_in_message(_message(content))
+            ):
                 return f"a text that was erased here, in {place or 'the message of a commit'}"
     return ""
+
+
+def _message(commit: bytes) -> str:
+    """That of a commit: what stands above it (who, when, ids) nobody has said."""
+    head, _, message = commit.partition(b"\n\n")
+    found = _ENCODING.search(head)
+    try:
+        return message.decode(found[1].decode("ascii") if found else "utf-8", "replace")
+    except LookupError:
+        return message.decode("utf-8", "replace")
 
 
 def _changes(root: Path, tip: str, environment: Mapping[str, str]) -> list[tuple[PurePosixPath, str]]:

@@ -13,9 +13,11 @@ from vault_memory.core.trailers import KEYS
 _ID = re.compile(rb"(?<![0-9a-f])[0-9a-f]{%d,40}(?![0-9a-f])" % SHORTEST_ID)
 _KEPT_IN_HEADERS = re.compile(rb"((?<=>) -?\d+ [+-]\d+$|^(?:object|type) .*$)", re.MULTILINE)
 """When somebody did something, and what a tag is of."""
+_REF = rb"\brefs/[a-z]+/"
 _DIGEST = f"{KEYS['turn']}: ".encode()
-_MACHINE_WORD = re.compile(rb"^" + _DIGEST + rb"[0-9a-f]{8}$|" + _ID.pattern, re.MULTILINE)
-"""What a message names objects and turns by: a text that has the same signs by chance does not stand there."""
+_MACHINE_WORD = re.compile(rb"^" + _DIGEST + rb"[0-9a-f]{8}$|" + _REF + b"|" + _ID.pattern, re.MULTILINE)
+"""What a message names objects, turns and references by: a text that has the same signs by chance does not stand
+there."""
 _PUT_AWAY = re.compile(rb"\0(\d+)\0")
 _IDS_BYTES = 82
 """Two ids at the beginning of a line of a log, with a blank behind each."""
@@ -67,7 +69,7 @@ class Messages:
         kept: list[bytes] = []
 
         def put_away(found: re.Match[bytes]) -> bytes:
-            is_known = found[0].startswith(_DIGEST) or bool(self._called(found[0]))
+            is_known = found[0].startswith((_DIGEST, b"refs/")) or bool(self._called(found[0]))
             if not is_known or self._texts is None or not self._texts.holds(found[0]):
                 return found[0]
             kept.append(found[0])

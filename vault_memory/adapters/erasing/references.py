@@ -60,11 +60,15 @@ def moves_of(top: Path, rewrite: Rewrite) -> list[Move]:
     listed = git.run(top, "for-each-ref", "--format=%(refname)%00%(objectname)%00%(symref)")
     refs = [row.split("\0") for row in reading.lines(os.fsdecode(listed))]
     now = {name: rewrite.tag(old) for name, old, _ in refs}
+    given = dict(now)
     found: list[Move] = []
     for name, old, leads_to in refs:
-        called = os.fsdecode(rewrite.masked(os.fsencode(name)))
-        if called != name and now.get(called, now[name]) != now[name]:  # else a killed run has made it
-            called = os.fsdecode(rewrite.name(os.fsencode(name)))
+        masked = called = os.fsdecode(rewrite.reference(os.fsencode(name)))
+        number = 1
+        while called != name and given.get(called, now[name]) != now[name]:  # else a killed run has made it
+            number += 1
+            called = f"{masked}-{number}"
+        given[called] = now[name]
         found.append(Move(name, old, leads_to, called, now[name]))
     return found
 
@@ -80,7 +84,7 @@ def move_references(repository: Repository, moves: Collection[Move], rewrite: Re
     step("references moved")
     head = (files.read(repository.git_dir / "HEAD") or b"").decode().removeprefix("ref: ").strip()
     for link, target in [("HEAD", head), *((each.name, each.leads_to) for each in moves if each.leads_to)]:
-        if (now := names.get(target, os.fsdecode(rewrite.masked(os.fsencode(target))))) != target:
+        if (now := names.get(target, os.fsdecode(rewrite.reference(os.fsencode(target))))) != target:
             git.run(top, "symbolic-ref", link, now)
     step("head moved")
     _update(top, [f"delete {each.name} {each.id_now}" for each in plain if each.name_now != each.name])

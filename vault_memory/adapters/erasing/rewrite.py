@@ -16,6 +16,7 @@ from vault_memory.core.erasing import MASK, Erasure
 
 _ENTRY = re.compile(rb"([0-7]{5,6}) ([^\0]+)\0(.{20})", re.DOTALL)
 _HEADER = re.compile(rb"[^\n]+(?:\n [^\n]*)*")
+_KIND_OF_REFERENCE = re.compile(rb"refs/[^/]+/")
 _ENCODING = re.compile(rb"\nencoding ([^\n]+)")
 _SIGNATURES = (b"gpgsig ", b"gpgsig-sha256 ")
 _SIGNED = re.compile(rb"^-----BEGIN (?:PGP|SSH) SIGNATURE-----\n.*", re.DOTALL | re.MULTILINE)
@@ -93,6 +94,12 @@ class Rewrite:
                     free = b"%s-%d" % (masked, number)
             self._names[name] = free
         return self._names[name]
+
+    def reference(self, name: bytes) -> bytes:
+        """The name of a reference without the texts: `refs/heads/` is git's word, what stands behind it a person's."""
+        kind = _KIND_OF_REFERENCE.match(name)
+        begin = kind.end() if kind else 0
+        return name[:begin] + self.masked(name[begin:]) if begin else name
 
     def path(self, path: PurePosixPath) -> PurePosixPath | None:
         """The path that a file has now; None for one that goes."""

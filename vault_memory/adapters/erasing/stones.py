@@ -1,6 +1,6 @@
 """Where tombstones are: the hashes in git's folder, `.git/vault-memory-tombstones`, where they go along when the vault
-is moved; and outside every vault, with the key, in the machine's state folder: a restored vault is held against
-those."""
+is moved; and outside every vault, with the key and the first commits of each, in the machine's state folder: a backup
+is held against those of the vault that it is of."""
 
 from __future__ import annotations
 
@@ -9,12 +9,14 @@ import os
 from pathlib import Path
 from typing import Any
 
-from vault_memory.adapters import files
+from vault_memory.adapters import files, git
 from vault_memory.adapters.machine import state_folder
 from vault_memory.core.erasing import KEY_BYTES, Tombstones
 from vault_memory.errors import Unwritable
 
 FILE = "vault-memory-tombstones"
+_TIMEOUT_S = 1800.0
+_BEGINS = "begins"
 
 
 def read_tombstones(common_dir: Path) -> Tombstones | None:
@@ -33,15 +35,34 @@ def write_tombstones(common_dir: Path, add: Tombstones) -> None:
     path = machine_file()
     with files.lock(path.with_suffix(".lock")):
         known = _of_machine()
-        vaults = {**known.get("vaults", {}), str(common_dir): told}
+        vaults = known.get("vaults", {})
+        begins = sorted(_first_commits(common_dir) | _begins(vaults.get(str(common_dir))))
+        vaults = {**vaults, str(common_dir): {**told, _BEGINS: begins}}
         files.write_private(path, json.dumps({"key": add.key.hex(), "vaults": vaults}).encode())
 
 
-def tombstones_of_machine() -> list[Tombstones]:
-    """Those of every vault in which this machine has erased something."""
-    known = _of_machine()
-    found = (_of(str(known.get("key")), json.dumps(each).encode()) for each in known.get("vaults", {}).values())
+def tombstones_of_history(common_dir: Path) -> list[Tombstones]:
+    """Those of each vault on this machine whose history began as that in this git folder does, or did before an
+    erasing; and of each where nobody can tell."""
+    known, first = _of_machine(), _first_commits(common_dir)
+    found = [
+        _of(str(known.get("key")), json.dumps(stored).encode())
+        for stored in known.get("vaults", {}).values()
+        if not first or not _begins(stored) or first & _begins(stored)
+    ]
     return [each for each in found if each]
+
+
+def _begins(stored: Any) -> set[str]:
+    return set(map(str, stored.get(_BEGINS, ()))) if isinstance(stored, dict) else set()
+
+
+def _first_commits(common_dir: Path) -> set[str]:
+    """The ids of the commits without a parent, under all references; none where there is no history."""
+    if not (common_dir / "HEAD").is_file():
+        return set()
+    args = ("--git-dir=.", "rev-list", "--max-parents=0", "--all")  # named, or git takes no folder like it for one
+    return set(git.run(common_dir, *args, timeout_s=_TIMEOUT_S).decode().split())
 
 
 def new_tombstones() -> Tombstones:

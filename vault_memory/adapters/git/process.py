@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Self
 
@@ -30,6 +30,8 @@ _OPTIONS = (
 )
 _BAD_SHALLOW = "bad shallow line"
 _NO_TRANSPORT = {"GIT_ALLOW_PROTOCOL": "none"}
+_ASKED_AT_ONCE = 200
+"""So many ids fit into a pipe: while git waits for its answers to be read, nobody waits for it."""
 
 
 def run(
@@ -110,13 +112,28 @@ class ObjectReader:
 
     def read(self, object_id: str) -> tuple[str, bytes]:
         """(kind, body) of an object. Raises `HistoryError` for one that is not there or cannot be read."""
-        asks, answers = self._git.stdin, self._git.stdout
-        assert asks is not None and answers is not None
+        self._ask([object_id])
+        return self._answer(object_id)
+
+    def read_all(self, object_ids: Sequence[str]) -> Iterator[tuple[str, bytes]]:
+        """(kind, body) of each of these, as `read`, in half the time; nothing else is read meanwhile."""
+        for at in range(0, len(object_ids), _ASKED_AT_ONCE):
+            some = object_ids[at : at + _ASKED_AT_ONCE]
+            self._ask(some)
+            yield from map(self._answer, some)
+
+    def _ask(self, object_ids: Sequence[str]) -> None:
+        asks = self._git.stdin
+        assert asks is not None
         try:
-            asks.write(object_id.encode() + b"\n")
+            asks.write(b"".join(each.encode() + b"\n" for each in object_ids))
             asks.flush()
         except OSError as error:
-            raise HistoryError(f"git stopped at object {object_id}: run `git fsck`") from error
+            raise HistoryError(f"git stopped at object {object_ids[0]}: run `git fsck`") from error
+
+    def _answer(self, object_id: str) -> tuple[str, bytes]:
+        answers = self._git.stdout
+        assert answers is not None
         words = answers.readline().split()
         if len(words) != 3:
             raise HistoryError(f"object {object_id} is not in the repository: run `git fsck`")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from vault_memory.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from vault_memory.core.diary import daily, tasks
+    from vault_memory.core.diary import daily, labels, tasks
     from vault_memory.core.diary.digest import Told, digest
     from vault_memory.core.diary.labels import outcome, quoted
 
@@ -16,6 +16,7 @@ __all__ = [
     "Told",
     "daily",
     "digest",
+    "labels",
     "outcome",
     "quoted",
     "tasks",

@@ -11,7 +11,15 @@ from vault_memory.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from vault_memory.core.erasing.forms import MASK, MIN_BYTES, Erasure
-    from vault_memory.core.erasing.needed import words_of_every_vault, words_of_file, words_of_git, words_of_name
+    from vault_memory.core.erasing.needed import (
+        is_read,
+        words_of_every_vault,
+        words_of_file,
+        words_of_git,
+        words_of_name,
+    )
+    from vault_memory.core.erasing.parts import Parts
+    from vault_memory.core.erasing.said import said_in_file, said_in_message, said_in_name
     from vault_memory.core.erasing.tombstones import KEY_BYTES, Tombstones
 
 __all__ = [
@@ -19,7 +27,12 @@ __all__ = [
     "KEY_BYTES",
     "MASK",
     "MIN_BYTES",
+    "Parts",
     "Tombstones",
+    "is_read",
+    "said_in_file",
+    "said_in_message",
+    "said_in_name",
     "words_of_every_vault",
     "words_of_file",
     "words_of_git",
@@ -33,7 +46,12 @@ __getattr__ = lazy_exports(
         "KEY_BYTES": "tombstones",
         "MASK": "forms",
         "MIN_BYTES": "forms",
+        "Parts": "parts",
         "Tombstones": "tombstones",
+        "is_read": "needed",
+        "said_in_file": "said",
+        "said_in_message": "said",
+        "said_in_name": "said",
         "words_of_every_vault": "needed",
         "words_of_file": "needed",
         "words_of_git": "needed",

@@ -9,7 +9,7 @@ from functools import cache
 
 from vault_memory.core.erasing.signs import sign, written
 from vault_memory.core.erasing.spelling import Spelling
-from vault_memory.core.erasing.units import letters
+from vault_memory.core.erasing.units import is_mark, letters, unescaped
 from vault_memory.core.graph import file_stem
 from vault_memory.core.memories import MAX_TITLE_CHARS, title_of
 from vault_memory.core.text import MAX_SLUG_CHARS, slug
@@ -19,6 +19,7 @@ ENOUGH_BYTES = 12
 _KNOWN_BYTES = 20
 _CUT = rb"\xe2\x80\xa6|\\+u2026|\.\.\."
 _SLUG = re.compile(rb"_\d+_[A-Za-z0-9]+-((?:[A-Za-z0-9-]|[\x80-\xff])+)")
+_BLANKS = re.compile(rb"[ \t]*+")
 _MAX_CHARACTER_BYTES = 4
 _MAX_ESCAPED = 12
 """Bytes that a character may take in its longest form."""
@@ -57,7 +58,7 @@ class Whole:
     def _span(self, data: bytes, start: int, end: int, count: int) -> tuple[int, int] | None:
         if count == len(self._spelling.letters):
             return self._with_signs(data, start, end)
-        if count >= self._beginning:
+        if count >= self._beginning and not _goes_on(data, end):
             return start, end
         if count >= self._quoted and (cut := _to_cut().match(data, end)):
             return start, cut.start(1)
@@ -89,17 +90,28 @@ def _first(sizes: Sequence[int], enough: int) -> int:
 
 
 def _edge(signs: str) -> re.Pattern[bytes]:
-    """A pattern of the signs that a text begins or ends with; of `"` only one that divides no values of JSON."""
-    return re.compile(b"".join(_of_edge(each) for each in signs))
+    """A pattern of the signs that a text begins or ends with; of `"` only one that divides no values of JSON. Blanks
+    that follow one another are one thing: as several they would be divided in all ways, which takes hours. A `.` with a
+    letter behind it ends no sentence: it is that of a file's name or of a number."""
+    made = rb"\s++".join(b"".join(map(_of_edge, each)) for each in re.split(r"\s+", signs))
+    return re.compile(made + rb"(?!(?<=\.)[0-9A-Za-z])")
 
 
 def _of_edge(character: str) -> bytes:
-    if character.isspace():
-        return rb"\s+"
     if character == '"':
         return rb"\\(?:\\\\)*+\""
+    if character == "\\":
+        return rb"(?:\\\\|\\(?![\\\"]))"  # of two that JSON has for one, none is left alone
     wide = chr(ord(character) + _TO_FULL_WIDTH) if "!" <= character <= "~" else character
     return written([*{character, wide}])
+
+
+def _goes_on(data: bytes, end: int) -> bool:
+    """Whether what stands there is no cut title or name, as its word or its line goes on with other letters."""
+    begin = _BLANKS.match(data, end)
+    at = begin.end() if begin else end
+    said = unescaped(data[at : at + _MAX_ESCAPED].decode("utf-8", "ignore"))[:1]
+    return said.isalpha() or (at == end and said != "" and (said.isdigit() or is_mark(said)))
 
 
 def _is_cut(data: bytes, start: int, end: int) -> bool:

@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator
 
 from vault_memory.core.erasing.cuts import ENOUGH_BYTES, CutSlug, Whole
-from vault_memory.core.erasing.units import letters, meant, readings, unescaped
+from vault_memory.core.erasing.units import letters, readings, unescaped
 from vault_memory.core.privacy import redact
 from vault_memory.core.text import one_line, tokens
 from vault_memory.errors import UsageError
@@ -55,18 +55,6 @@ class Erasure:
     def holds(self, data: bytes) -> bool:
         """Whether bytes hold one of the texts."""
         return any(True for finder in self._finders for _ in finder.spans(data))
-
-    def has_part(self, said: str) -> bool:
-        """Whether words stand in one of the texts, which says more, and are enough to be known by."""
-        if len(letters(said).encode()) < ENOUGH_BYTES:
-            return False
-        part = meant(said)
-        return any(
-            len(part) < len(each) and part == [*each[at : at + len(part)]]
-            for text in self.texts
-            for each in readings(text)
-            for at in range(len(each) - len(part) + 1)
-        )
 
     def masked(self, data: bytes) -> bytes:
         """The bytes with `MASK` for each text; each line break in a text stays, so that the lines keep their numbers.

@@ -6,13 +6,15 @@ import json
 import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from functools import cache
 from pathlib import PurePosixPath
 from typing import Any, get_args
 
 from vault_memory.core import graph, layout, memories, mistakes, reading, trailers
+from vault_memory.core.diary import labels
 from vault_memory.core.memorable import Kind
-from vault_memory.core.notes import note
+from vault_memory.core.notes import entries, note
 from vault_memory.core.profile import FIELDS, LABELS, STRONG_MARKS, ChangeOp, Strength, SuggestionState
 from vault_memory.core.record_kinds import KIND_OF_PATH
 
@@ -32,11 +34,14 @@ def words_of_every_vault() -> Mapping[str, str]:
     names = [layout.SETTINGS_FILE, layout.STATE_DIR, layout.MEMORY_DIR, layout.SKILLS_DIR, layout.ARCHIVE_DIR]
     names += [str(layout.SOUL), str(layout.AGENTS), layout.INDEX_FILE, *(glob for glob, _ in KIND_OF_PATH)]
     keys = [*sorted(_properties()), *mistakes.TEXTS]
-    labels = [*LABELS, *(label for row in mistakes.TEXTS.values() for label in row)]
+    headed = [*LABELS, *(label for row in mistakes.TEXTS.values() for label in row)]
     found = dict.fromkeys((f"{each}_" for each in memories.ID_PREFIXES.values()), "the ids that it makes")
     found |= dict.fromkeys(names, "the names of its files")
+    logs = [entries.REQUEST, entries.TASK, labels.MODULE, labels.RESULT, labels.LEARNED, labels.REMEMBERED]
+    found |= dict.fromkeys((word for row in (*logs, *labels.OUTCOMES) for word in row), "the logs that turns write")
+    found["main"] = "the name of its branch"
     found |= dict.fromkeys([*keys, *memories.TYPES, "true", "false", "null"], "the properties of its notes")
-    found |= dict.fromkeys([*FIELDS, *labels], "the labels of profiles and notes")
+    found |= dict.fromkeys([*FIELDS, *headed], "the labels of profiles and notes")
     found |= dict.fromkeys(_closed_values(), "the values by which it reads profiles and evidence")
     return found | dict.fromkeys([*trailers.KEYS.values(), "Reason"], "the messages of its commits")
 
@@ -57,23 +62,43 @@ def words_of_name(path: PurePosixPath) -> Iterator[str]:
 
 
 def words_of_file(path: PurePosixPath, data: bytes) -> Iterator[str]:
-    """What programs read a file by, in its order: the keys of a record or of settings, the properties of a note that
-    the program gives it, and times, ids and numbers there; "" for a property of a person's own. A file that cannot be
-    read has none."""
+    """What programs read a file by, in its order: the keys of a record, of settings, of a skill or of one of Obsidian's
+    bases, the properties of a note that the program gives it, and times, ids and numbers there; "" for a property of a
+    person's own. A file that cannot be read has none, and one of a person's own has none but its being readable."""
     text = data.decode("utf-8", "replace")
+    if path.suffix == ".md":
+        for key, value in note.parse(text).meta.items():
+            is_ours = key in _properties() or path.name == layout.SKILL
+            yield key if is_ours else ""
+            yield from _words(value) if is_ours else ()
+    elif path.suffix in (".toml", ".jsonl", ".base"):
+        with suppress(ValueError, RecursionError):
+            yield from _words(_read(path, text))
+
+
+def is_read(path: PurePosixPath, data: bytes) -> bool:
+    """Whether a file can be read as what its name says: front matter, JSON, TOML or YAML; any other one always."""
     try:
-        if path.suffix == ".md":
-            for key, value in note.parse(text).meta.items():
-                yield key if key in _properties() else ""
-                yield from _words(value) if key in _properties() else ()
-        elif path.suffix == ".toml":
-            yield from _words(tomllib.loads(text))
-        elif path.suffix == ".jsonl":
-            for line in reading.lines(text):
-                if line.strip():
-                    yield from _words(json.loads(line))
+        _read(path, data.decode("utf-8", "replace"))
     except (ValueError, RecursionError):
-        return
+        return False
+    return True
+
+
+def _read(path: PurePosixPath, text: str) -> Any:
+    suffix = path.suffix.lower()
+    if suffix == ".md":
+        block = note.split_front_matter(text.removeprefix("\ufeff"))
+        return note.load_yaml(block[0]) if block else {}
+    if suffix in (".json", ".canvas"):
+        return json.loads(text)
+    if suffix == ".jsonl":
+        return [json.loads(line) for line in reading.lines(text) if line.strip()]
+    if suffix == ".toml":
+        return tomllib.loads(text)
+    if suffix in (".base", ".yaml", ".yml"):
+        return note.load_yaml(f"items:\n{text}" if text.startswith("- ") else text)
+    return None
 
 
 @cache

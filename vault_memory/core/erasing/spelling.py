@@ -15,7 +15,6 @@ from vault_memory.core.erasing.units import DIVIDER, divides, is_mark, kind_of
 from vault_memory.core.text import alike
 
 _TAGS = re.compile(TAG)
-_HAS_TAG = re.compile(rb"[^0-9A-Za-z<]*+<")
 _ESCAPE_BEFORE = re.compile(rb"(?:\\u[0-9a-fA-F]{4}|%(?:25)*[0-9a-fA-F]{2})\Z")
 _ESCAPE_AROUND = re.compile(rb"\\u[0-9a-fA-F]{4}")
 _ESCAPE_BYTES = 12
@@ -73,33 +72,34 @@ class Spelling:
 
     def _begun(self, data: bytes, start: int, at: int, number: int, count: int) -> Place:
         """The place with as many letters of the unit of this number as stand there."""
-        begin = self._gap(data, at, number, signs_and_tags()) if number else at
-        more, end = (0, at) if begin is None else self._units[number].begun(data, begin)
+        begin = found.end() if number and (found := signs_and_tags().match(data, at)) else at
+        may_stand = number == 0 or self._may_stand(data, at, begin, number)
+        more, end = self._units[number].begun(data, begin) if may_stand else (0, at)
         return Place(start, end if more else at, count + more)
 
     def _after(self, data: bytes, at: int, number: int) -> re.Match[bytes] | None:
         """The unit of this number behind the signs that stand at a place. What looks like a tag of HTML is passed over,
         or is read where the text goes on in it (`Otto <otto@example.org>`)."""
         for passed in (signs_and_tags(), signs()):
-            begin = self._gap(data, at, number, passed)
-            if begin is not None and (found := self._units[number].pattern.match(data, begin)):
-                return found
-            if passed is signs_and_tags() and not _HAS_TAG.match(data, at):
-                return None
+            end = found.end() if (found := passed.match(data, at)) else at
+            if self._may_stand(data, at, end, number) and (unit := self._units[number].pattern.match(data, end)):
+                return unit
+            if b"<" not in data[at:end]:
+                return None  # no tag was passed over
         return None
 
-    def _gap(self, data: bytes, at: int, number: int, passed: re.Pattern[bytes]) -> int | None:
-        end = found.end() if (found := passed.match(data, at)) else at
+    def _may_stand(self, data: bytes, at: int, end: int, number: int) -> bool:
+        """Whether so much may stand before the unit of this number."""
         if end == at:
-            return None if number in self._is_apart else at
+            return number not in self._is_apart
         between = data[at:end]
         if b'"' in between and number not in self._is_divided:
             before, after = data[max(0, at - 5) : at], data[end : end + 5]
             if _ESCAPE_BEFORE.search(data, max(0, at - _ESCAPE_BYTES), at):
                 before = b""
             told = (each.decode("latin-1") for each in (_TAGS.sub(b" ", between), before, after))
-            return None if divides(*told) else end
-        return end
+            return not divides(*told)
+        return True
 
     def _is_whole(self, data: bytes, place: Place) -> bool:
         """Whether a number is not a part of a longer one (1795 is no time such as 1795270627), and the text does not
@@ -123,10 +123,13 @@ class _Unit:
 
     def begun(self, data: bytes, at: int) -> tuple[int, int]:
         """How many of its letters stand at a place, and where they end."""
-        for count in range(len(self.said) - 1, 0, -1):
-            if found := _compiled(self.said[:count], "").match(data, at):
-                return count, found.end()
-        return 0, at
+        count, end = 0, at
+        for each in self.said[:-1]:
+            begin = found.end() if count and not is_mark(each) and (found := _in_word().match(data, end)) else end
+            if not (letter := _one_letter(each).match(data, begin)):
+                break
+            count, end = count + 1, letter.end()
+        return count, end
 
 
 @cache
@@ -146,6 +149,16 @@ def pattern(unit: str) -> bytes:
     for each in unit[1:]:
         made += (b"" if is_mark(each) else between) + _letter(each)
     return made
+
+
+@cache
+def _one_letter(character: str) -> re.Pattern[bytes]:
+    return re.compile(_letter(character))
+
+
+@cache
+def _in_word() -> re.Pattern[bytes]:
+    return re.compile(in_word())
 
 
 @cache

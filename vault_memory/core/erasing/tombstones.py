@@ -11,6 +11,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from vault_memory.core import layout
+from vault_memory.core.erasing.said import is_an_id, said_in_file, said_in_message, said_in_name
 from vault_memory.core.erasing.units import DIVIDER, meant, readings
 
 KEY_BYTES = 32
@@ -74,8 +75,9 @@ class Tombstones:
     def are_in(self, scope: str, texts: Collection[str]) -> bool:
         """Whether a text of this user's, or of anybody's for the shared notes (`layout.SHARED`), stands in one of
         these, unit by unit (`units`): what is found here an `Erasure` of it finds as well. It takes some microseconds
-        for each unit and each number of units that an erased text has."""
-        return bool(self.texts) and any(self._stand_in(scope.casefold(), meant(text)) for text in texts)
+        for each unit and each number of units that an erased text has. An id says nothing."""
+        said = (text for text in texts if not is_an_id(text))
+        return bool(self.texts) and any(self._stand_in(scope.casefold(), meant(text)) for text in said)
 
     def _stand_in(self, scope: str, units: Sequence[str]) -> bool:
         said = _BETWEEN.join(units)
@@ -88,8 +90,15 @@ class Tombstones:
 
     def are_in_name(self, path: PurePosixPath) -> bool:
         """Whether such a text stands in the name of this file, or of a folder that it is in."""
-        scope = layout.scope_of(path)
-        return self.are_in(scope, path.relative_to(layout.scope_dir(scope)).parts)
+        return self.are_in(layout.scope_of(path), said_in_name(path))
+
+    def are_in_file(self, path: PurePosixPath, text: str) -> bool:
+        """Whether such a text stands in what this file says; `text` is all of it or some of its lines."""
+        return self.are_in(layout.scope_of(path), said_in_file(path, text))
+
+    def are_in_message(self, message: str) -> bool:
+        """Whether such a text stands in what the message of a commit says."""
+        return any(self.are_in(scope, [said]) for scope, said in said_in_message(message))
 
     def _hash(self, *words: str) -> str:
         data = "\0".join(words).encode("utf-8", "surrogatepass")

@@ -14,7 +14,7 @@ from pathlib import Path, PurePosixPath
 
 from vault_memory.adapters import files
 from vault_memory.adapters.archive import DEFAULT_LIMITS, Limits, check, unpack
-from vault_memory.adapters.erasing import machine_file, tombstones_of_machine
+from vault_memory.adapters.erasing import machine_file, tombstones_of_history
 from vault_memory.adapters.history import WAITING_DIR
 from vault_memory.adapters.scan import walk
 from vault_memory.adapters.state import StateFile
@@ -124,8 +124,8 @@ def _put(archive: Path, folder: Path, limits: Limits) -> None:
 
 
 def _refuse_erased(archive: Path, tree: Path) -> None:
-    """Raise `UsageError` where a backup would bring back what was erased on this machine since."""
-    for stones in tombstones_of_machine():
+    """Raise `UsageError` where a backup would bring back what was erased on this machine since, in the same vault."""
+    for stones in tombstones_of_history(tree / ".git"):
         for folder, _, names in walk(tree):
             for name in names:
                 path = PurePosixPath(Path(folder, name).relative_to(tree).as_posix())
@@ -133,7 +133,7 @@ def _refuse_erased(archive: Path, tree: Path) -> None:
                 if path.parts[0] == ".git" or not (layout.is_own_kind(path) or path.suffix == ".gz"):
                     continue
                 is_named = stones.are_in_name(path)
-                if not is_named and not stones.has_path(path) and not stones.are_in(scope, _texts(tree / path)):
+                if not is_named and not stones.has_path(path) and not stones.are_in_file(path, _text(tree / path)):
                     continue
                 where = f"the name of a file of {layout.label(scope)}" if is_named else path
                 raise UsageError(
@@ -142,12 +142,12 @@ def _refuse_erased(archive: Path, tree: Path) -> None:
                 )
 
 
-def _texts(path: Path) -> list[str]:
+def _text(path: Path) -> str:
     try:
         with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
-            return [file.read(_MAX_SEARCHED_BYTES).decode("utf-8", "replace")]
+            return file.read(_MAX_SEARCHED_BYTES).decode("utf-8", "replace")
     except (OSError, EOFError, zlib.error):  # nothing of it can be read by others, either
-        return []
+        return ""
 
 
 def _untold(folder: Path) -> StateFile:

@@ -150,7 +150,8 @@ class IndexWorker:
         if report.indexed:
             self._events.publish("indexed", label, _first_three(report.indexed))
         if report.removed:
-            self._events.publish("removed", label, _first_three(report.removed))
+            count = len(report.removed)  # of their names none is left: an erasing may be what took them
+            self._events.publish("removed", label, f"{count} file{'' if count == 1 else 's'}")
         for source in report.failed.keys() & {*report.indexed, *(sources or ())}:
             what = "warning" if source in report.indexed else "failed"
             self._events.publish(what, label, f"{shown_path(PurePosixPath(source))}: {report.failed[source]}")

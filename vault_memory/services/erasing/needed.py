@@ -10,12 +10,14 @@ from vault_memory.adapters import files, git
 from vault_memory.adapters.erasing import files_of
 from vault_memory.adapters.git import Repository
 from vault_memory.core import layout, reading
-from vault_memory.core.erasing import Erasure, words_of_every_vault, words_of_file, words_of_git, words_of_name
+from vault_memory.core.erasing import Erasure, is_read, words_of_every_vault, words_of_file, words_of_git, words_of_name
 from vault_memory.errors import UsageError
 from vault_memory.services import starter
 from vault_memory.services.erasing.wanted import Wanted
 from vault_memory.services.vault import Vault
 
+_READ_SUFFIXES = (".json", ".canvas", ".base", ".yaml", ".yml")
+"""Of other programs, which would not read a file any more that has lost a quote or a number."""
 _RULES = (".gitignore", ".gitattributes")
 
 
@@ -35,7 +37,11 @@ def refuse_needed(vault: Vault, wanted: Wanted) -> None:
             raise _refused(wanted, word, where)
     for path in files_of(Repository(vault.history.root)):
         is_spared = any(path.is_relative_to(folder) for folder in wanted.request.spared)
-        if not is_spared and not path.is_relative_to(layout.STATE_DIR) and (word := _lost(vault, path, erasure)):
+        if (
+            not is_spared
+            and not path.is_relative_to(layout.STATE_DIR)
+            and (word := _lost(vault, path, wanted, erasure))
+        ):
             raise _refused(wanted, word, str(path))
 
 
@@ -66,19 +72,31 @@ def _words(vault: Vault) -> Iterator[tuple[str, str]]:
         yield from ((name, line.decode()) for line in lines if line in shipped and not line.startswith(b"#"))
 
 
-def _lost(vault: Vault, path: PurePosixPath, erasure: Erasure) -> str:
-    """What a file and its name would lose of that by which they are read; "" for nothing."""
+def _lost(vault: Vault, path: PurePosixPath, wanted: Wanted, erasure: Erasure) -> str:
+    """What a file and its name would lose of that by which they are read; "" for nothing. Raises `UsageError` for
+    one that could not be read any more."""
     for word in words_of_name(path):
         if erasure.holds(word.encode()):
             return word
     place = vault.root / path
-    if path.suffix not in layout.OWN_SUFFIXES or place.is_symlink() or not place.is_file():
+    if path.suffix not in (*layout.OWN_SUFFIXES, *_READ_SUFFIXES) or place.is_symlink() or not place.is_file():
         return ""
     with suppress(FileNotFoundError):
         old = files.read(place, None) or b""
         if (new := erasure.masked(old)) != old:
             kept = words_of_file(path, new)
-            return next(
-                (word or "the front matter" for word in words_of_file(path, old) if word != next(kept, None)), ""
-            )
+            lost = (word or "the front matter" for word in words_of_file(path, old) if word != next(kept, None))
+            if word := next(lost, ""):
+                return word
+            if is_read(path, old) and not is_read(path, new):
+                raise UsageError(
+                    f"{path} could not be read any more without {_breaking(wanted, path, old)}: name only words "
+                    "between the signs that divide its values, or change this file first"
+                )
     return ""
+
+
+def _breaking(wanted: Wanted, path: PurePosixPath, old: bytes) -> str:
+    """The text without which a file cannot be read."""
+    broken = (each for each in wanted.request.texts if not is_read(path, Erasure([each]).masked(old)))
+    return repr(next(broken, wanted.request.texts[0]))

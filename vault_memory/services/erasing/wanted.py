@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
 
 from vault_memory.adapters import files
-from vault_memory.adapters.erasing import Request, held_files, paths_of
-from vault_memory.adapters.git import Repository, object_id
-from vault_memory.core import layout
-from vault_memory.core.erasing import Erasure, Tombstones
-from vault_memory.core.profile import newest_rows
+from vault_memory.adapters.erasing import Request, files_of, held_files, paths_of
+from vault_memory.adapters.git import ObjectReader, Repository, object_id
+from vault_memory.core import layout, memories, reading
+from vault_memory.core.erasing import Erasure, Parts, Tombstones, words_of_every_vault
+from vault_memory.core.notes import entries
+from vault_memory.core.profile import read_row
 from vault_memory.core.trailers import KEYS
 from vault_memory.errors import NotFound, UsageError
-from vault_memory.services.memories import memory_files, memory_rows, read_memory
+from vault_memory.services.memories import memory_files
 from vault_memory.services.notes import turn_at
 from vault_memory.services.vault import Vault
+
+_LOSSY = ("utf-8", "surrogatepass")
 
 
 @dataclass(frozen=True)
@@ -173,25 +177,66 @@ def former_ids(vault: Vault, user_id: str) -> list[str]:
 
 
 def _clauses_of(vault: Vault, user_id: str, texts: Sequence[str]) -> tuple[str, ...]:
-    """What the program has made of a part of a text: contents of memories and quotes of evidence that are a part of one
-    of the texts, and come from a turn that says it. Raises `VaultMemoryError` for an archive that cannot be read."""
-    erasure = Erasure(texts)
-    parts: dict[str, list[str]] = {}
+    """What the program has made of a part of a text, now or in any commit: of memories, evidence and logs what is a
+    part of one of the texts, and comes from a turn that says it. Where nobody can look at the turn, as it was
+    forgotten, only what stands in the text as a whole. Raises `VaultMemoryError` for an archive that cannot be read."""
+    erasure, parts = Erasure(texts), Parts(texts)
+    learned: dict[str, dict[str, None]] = {}
     for source, said in _learned(vault, user_id):
-        if erasure.has_part(said):
-            parts.setdefault(source, []).append(said)
+        learned.setdefault(source, {})[said] = None
     found: dict[str, None] = {}
-    for source, said_there in parts.items():
-        turn = json.dumps(turn_at(vault, user_id, source), ensure_ascii=False, default=str)
-        if erasure.holds(turn.encode("utf-8", "surrogatepass")):
-            found |= dict.fromkeys(said_there)
-    return tuple(found)
+    for source, all_said in learned.items():
+        if not any(True for said in all_said for _ in parts.of(said)):
+            continue
+        turn = turn_at(vault, user_id, source)
+        if turn is None or erasure.holds(json.dumps(turn, ensure_ascii=False, default=str).encode(*_LOSSY)):
+            left = (erasure.masked(said.encode(*_LOSSY)).decode(*_LOSSY) for said in all_said)  # a cut beginning goes
+            found |= dict.fromkeys(part for said in left for part in parts.of(said, whole=turn is None))
+    needed = "\n".join(words_of_every_vault()).encode()  # a value such as `detailed` stays
+    return tuple(part for part in found if not Erasure([part]).holds(needed))
 
 
 def _learned(vault: Vault, user_id: str) -> Iterator[tuple[str, str]]:
-    """(turn, words) of each memory and each line of evidence."""
-    for row in memory_rows(vault, user_id):
-        if file := read_memory(vault, user_id, row.source):
-            yield file.memory.source, file.memory.content
-    for line in newest_rows(files.read(vault.path(user_id, layout.FEEDBACK), None) or b"", b""):
-        yield line.source, line.quote
+    """(turn, words) of each memory, each line of evidence and each request in a log, in files and commits."""
+    repository = Repository(vault.history.root)
+    scopes = (user_id, *former_ids(vault, user_id))
+    seen: set[bytes] = set()
+    for path, data in _versions(repository, scopes):
+        place = layout.place_of(path)
+        kind = layout.kind_of(place) if place else ""
+        if kind == "memory":
+            made = memories.decode(data.decode("utf-8", "replace"), path.stem)
+            yield made.source, made.content
+            continue
+        new = [line for line in reading.lines(data) if line not in seen]
+        seen.update(new)
+        for line in new:
+            if path.suffix == ".jsonl":
+                if row := read_row(line):
+                    yield row.source, row.quote
+                    yield row.source, row.value
+            elif request := entries.request_in(line.decode("utf-8", "replace")):
+                yield request.source, request.words
+            elif kind == "memory-log":
+                yield "", re.split(": |：", line.decode("utf-8", "replace"), maxsplit=1)[-1]
+
+
+def _versions(repository: Repository, scopes: Sequence[str]) -> Iterator[tuple[PurePosixPath, bytes]]:
+    """Each file of users that is made of turns, as it is and as commits have it."""
+    for path in files_of(repository):
+        place = repository.top / path
+        if _is_made_of_turns(path, scopes) and place.is_file() and not place.is_symlink():
+            yield path, files.read(place, None) or b""
+    held = [each for each in held_files(repository) if _is_made_of_turns(each[0], scopes)]
+    with ObjectReader(repository.top) as reader:
+        for (path, _), (_, data) in zip(held, reader.read_all([blob for _, blob in held]), strict=True):
+            yield path, data
+
+
+def _is_made_of_turns(path: PurePosixPath, scopes: Sequence[str]) -> bool:
+    if layout.scope_of(path) not in scopes:
+        return False
+    if path.suffix == ".jsonl":
+        return path.name.startswith(PurePosixPath(layout.FEEDBACK).stem)
+    place = layout.place_of(path)
+    return place is not None and layout.kind_of(place) in ("memory", "daily", "memory-log")

@@ -1,0 +1,84 @@
+"""What was made of a part of a text: words that stand in it, or that reach over where it begins or ends."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
+from itertools import islice
+
+from vault_memory.core.erasing.cuts import ENOUGH_BYTES
+from vault_memory.core.erasing.forms import MASK
+from vault_memory.core.erasing.units import DIVIDER, meant, readings
+from vault_memory.core.privacy import PRIVATE
+
+_CLAUSE_BYTES = 8
+"""Of letters and digits in a whole clause (*Call me Otto*). A shorter one stands in too many others."""
+_GAPS = re.compile(rf"{re.escape(PRIVATE)}|{re.escape(MASK.decode())}|…")
+
+
+class Parts:
+    """The parts of texts, each as its words have it that are looked at."""
+
+    def __init__(self, texts: Iterable[str]) -> None:
+        self._texts = [units for text in texts for units in readings(text)]
+        self._known = {unit for units in self._texts for unit in units}
+
+    def of(self, said: str, *, whole: bool = False) -> Iterator[str]:
+        """What of these words is a part of a text, which says more; what was left out of them (`[private]`, `(erased)`,
+        `…`) divides them. With `whole` only what stands in a text from its beginning to its end."""
+        at = 0
+        for gap in (*_GAPS.finditer(said), None):
+            piece = said[at : gap.start() if gap else len(said)].strip()
+            at = gap.end() if gap else at
+            found = [*self._in_piece(piece, whole=whole)]
+            if not found and gap and gap[0] == "…":  # the last word may be cut
+                found += self._in_piece(piece.rpartition(" ")[0], whole=whole)
+            yield from found
+
+    def _in_piece(self, piece: str, *, whole: bool) -> Iterator[str]:
+        if not self._may_be_part(piece):
+            return
+        units = meant(piece)
+        size = len("".join(each for each in units if each != DIVIDER).encode())
+        if size < _CLAUSE_BYTES:
+            return
+        for text in self._texts:
+            if _stands(units, text):
+                if len(units) < len(text) and size >= (ENOUGH_BYTES if whole else _CLAUSE_BYTES):
+                    yield piece
+            elif not whole and not _stands(text, units):
+                yield from _over(piece, units, text)
+
+    def _may_be_part(self, piece: str) -> bool:
+        """Whether the first or the last word of a piece is one of a text: of most pieces neither is, and that is soon
+        known."""
+        words = piece.split()
+        begin = next(filter(None, map(_word, words)), None)
+        if begin is None:
+            return False
+        end = next(filter(None, map(_word, reversed(words))), begin)
+        return begin[0] in self._known or end[-1] in self._known
+
+
+@lru_cache(10_000)
+def _word(said: str) -> tuple[str, ...]:
+    return tuple(meant(said))
+
+
+def _stands(units: Sequence[str], text: Sequence[str]) -> bool:
+    size = len(units)
+    return any([*text[at : at + size]] == [*units] for at in range(len(text) - size + 1))
+
+
+def _over(piece: str, units: Sequence[str], text: Sequence[str]) -> Iterator[str]:
+    """The end of a piece with which a text begins, and its beginning with which a text ends, where there is enough of
+    it to know it by."""
+    sizes = range(min(len(units), len(text)) - 1, 0, -1)
+    end = next((size for size in sizes if [*units[-size:]] == [*text[:size]]), 0)
+    begin = next((size for size in sizes if [*units[:size]] == [*text[-size:]]), 0)
+    ends = (piece[at:] for at in range(1, len(piece)) if piece[at].isalnum())
+    begins = (piece[:at] for at in range(len(piece) - 1, 0, -1) if piece[at - 1].isalnum())
+    for size, own, cuts in ((end, units[-end:], ends), (begin, units[:begin], begins)):
+        if size and len("".join(own).encode()) >= ENOUGH_BYTES:
+            yield from islice((cut for cut in cuts if meant(cut) == own), 1)
