@@ -91,6 +91,11 @@ def test_of_a_conversation_it_is_told_who_spoke_and_when() -> None:
     whole = {"created_at": "2026-01-30T01:12:00Z", "context": "tea.png", "reflection": reflection}
     assert told([whole]).text == "2026-01-30 09:12 context: tea.png\nReflection: tea came late", "in the vault's zone"
     assert told([{"timestamp": "2026-01-30T09:12:00", "user": "tea"}]).text == "2026-01-30 09:12 ann: tea"
+    first = {"user": "tea", "created_at": "0001-01-01T00:00:00+00:00"}
+    west = timezone(timedelta(hours=-8))
+    segments = scored("tea", {RECORD: json.dumps(first)}, KINDS)
+    [found] = passage.build(segments, 1)
+    assert excerpt.cut(found, segments, [json.dumps(first)], "ann", west)[0].text == "0001-01-01 00:00 ann: tea"
     assert told([{"user": "tea", "created_at": 5}]).text == "2026-01-30 ann: tea", "the day is that of the file"
 
 

@@ -4,6 +4,7 @@ reads one running into the next."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta, tzinfo
 from itertools import groupby
@@ -156,4 +157,7 @@ def _shown_time(time: str, zone: tzinfo) -> str:
     if not time:
         return ""
     at = datetime.fromisoformat(time)
-    return f"{at.astimezone(zone) if at.utcoffset() == timedelta(0) else at:%Y-%m-%d %H:%M}"
+    if at.utcoffset() == timedelta(0):
+        with suppress(OverflowError):  # in the year 1 or 9999
+            at = at.astimezone(zone)
+    return at.replace(tzinfo=None).isoformat(" ", "minutes")

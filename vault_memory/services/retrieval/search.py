@@ -291,7 +291,7 @@ def find_passages(
     records = _Records(vault)
     found = [_search_scope(vault, scope, query, terms, vectors) for scope in query.scopes(user_id)]
     hits = _hits(found, query, records)
-    if len(hits) < query.top_k and query.group and any(each.is_full for each in found):
+    if query.group and 0 < len(hits) < query.top_k and any(each.is_full for each in found):
         wider = [_search_scope(vault, each, query, terms, vectors, MAX_GROUPED) for each in query.scopes(user_id)]
         hits = _hits(wider, query, records)
     best_fit = max((each.fit for each in found if each.scored), default=0.0)
@@ -338,6 +338,7 @@ class _Records:
 
     def __init__(self, vault: Searchable) -> None:
         self._vault = vault
+        self._zone = vault.config.zone()
         self._read: dict[tuple[str, str], list[str]] = {}
         self.degraded: list[str] = []
 
@@ -345,7 +346,7 @@ class _Records:
         """What is shown of a passage."""
         candidate = found.seed.candidate
         record = self._lines(scope, candidate.source) if candidate.kind == RECORD else ()
-        return excerpt.cut(found, scored, record, scope, self._vault.config.zone())
+        return excerpt.cut(found, scored, record, scope, self._zone)
 
     def _lines(self, scope: str, source: str) -> list[str]:
         if (scope, source) not in self._read:
