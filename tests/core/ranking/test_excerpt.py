@@ -30,7 +30,7 @@ _records = st.lists(_row.map(json.dumps) | st.sampled_from(["", "tea, no record"
 
 def shown(source: str, text: str, question: str = "tea 茶") -> list[tuple[Excerpt, ...]]:
     segments = scored(question, {source: text}, KINDS)
-    record = text.split("\n") if source == RECORD else ()
+    record = text.encode().split(b"\n") if source == RECORD else ()
     return [excerpt.cut(each, segments, record, "ann", TAIPEI) for each in passage.build(segments, 10)]
 
 
@@ -95,7 +95,9 @@ def test_of_a_conversation_it_is_told_who_spoke_and_when() -> None:
     west = timezone(timedelta(hours=-8))
     segments = scored("tea", {RECORD: json.dumps(first)}, KINDS)
     [found] = passage.build(segments, 1)
-    assert excerpt.cut(found, segments, [json.dumps(first)], "ann", west)[0].text == "0001-01-01 00:00 ann: tea"
+    assert (
+        excerpt.cut(found, segments, [json.dumps(first).encode()], "ann", west)[0].text == "0001-01-01 00:00 ann: tea"
+    )
     assert told([{"user": "tea", "created_at": 5}]).text == "2026-01-30 ann: tea", "the day is that of the file"
 
 
@@ -108,7 +110,7 @@ def test_a_line_that_is_no_record_or_another_by_now_is_shown_as_it_was_indexed()
     line = json.dumps({"user_message": "tea"})
     segments = scored("tea", {RECORD: line}, KINDS)
     [found] = passage.build(segments, 1)
-    for record in ([], [json.dumps({"user_message": "coffee"})]):
+    for record in ([], [json.dumps({"user_message": "coffee"}).encode()]):
         assert excerpt.cut(found, segments, record, "ann", TAIPEI)[0].text == "tea"
 
 

@@ -37,7 +37,7 @@ class Excerpt:
 
 
 def cut(
-    passage: Passage, scored: Sequence[ScoredSegment], record: Sequence[str], person: str, zone: tzinfo
+    passage: Passage, scored: Sequence[ScoredSegment], record: Sequence[bytes], person: str, zone: tzinfo
 ) -> tuple[Excerpt, ...]:
     """The parts of a passage: first that of its best line, then the others in order.
 
@@ -107,13 +107,13 @@ def _lines(passage: Passage, scored: Sequence[ScoredSegment]) -> tuple[list[str]
 
 
 def _turns(
-    passage: Passage, scored: Sequence[ScoredSegment], record: Sequence[str], person: str, zone: tzinfo
+    passage: Passage, scored: Sequence[ScoredSegment], record: Sequence[bytes], person: str, zone: tzinfo
 ) -> Iterator[Excerpt]:
     day = passage.seed.candidate.day
     turn: list[tuple[int, list[said.Message]]] = []
     before: Mapping[str, Any] = {}
     for line, group in groupby(scored[passage.first : passage.last + 1], key=lambda each: each.line):
-        row = (said.row_of(record[line - 1]) if line <= len(record) else None) or {}
+        row = (said.row_of(record[line - 1].decode("utf-8", "replace")) if line <= len(record) else None) or {}
         if turn and not said.goes_on(row, before):
             yield _turn(turn, day, person, zone)
             turn = []

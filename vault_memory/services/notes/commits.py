@@ -22,8 +22,8 @@ class Commits:
         """The newest commit, if it holds the file at this path of the vault as it is on disk; else "": a new edit, a
         conversation, or a file too large to compare. Raises `HistoryError` where git cannot be read."""
         if path not in self._known:
-            content = self.read(self._vault.root / path)
-            is_held = content is not None and self._committed(path) == content
+            held = self._committed(path)
+            is_held = held is not None and self.read(self._vault.root / path) == held
             self._known[path] = self._head if is_held else ""
         return self._known[path]
 

@@ -339,7 +339,7 @@ class _Records:
     def __init__(self, vault: Searchable) -> None:
         self._vault = vault
         self._zone = vault.config.zone()
-        self._read: dict[tuple[str, str], list[str]] = {}
+        self._read: dict[tuple[str, str], list[bytes]] = {}
         self.degraded: list[str] = []
 
     def excerpts(self, scope: str, found: passage.Passage, scored: Sequence[rank.ScoredSegment]) -> tuple[Excerpt, ...]:
@@ -348,14 +348,14 @@ class _Records:
         record = self._lines(scope, candidate.source) if candidate.kind == RECORD else ()
         return excerpt.cut(found, scored, record, scope, self._zone)
 
-    def _lines(self, scope: str, source: str) -> list[str]:
+    def _lines(self, scope: str, source: str) -> list[bytes]:
         if (scope, source) not in self._read:
             try:
                 data = read_day(self._vault, scope, source)
             except (VaultMemoryError, OSError) as error:
                 self.degraded.append(f"who said what in {source} is not known: {error}")
                 data = b""
-            self._read[scope, source] = reading.lines(data.decode("utf-8", "replace"))
+            self._read[scope, source] = reading.lines(data)
         return self._read[scope, source]
 
 
