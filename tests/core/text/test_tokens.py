@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vault_memory.core.text import tokens
+from vault_memory.core.text import tokens, typed
 from vault_memory.core.text.tokens import stem
 
 
@@ -161,3 +161,21 @@ def test_stems_are_those_of_sqlite_s_porter(word: str) -> None:
 
 def test_what_is_not_an_english_word_stays() -> None:
     assert [stem(word) for word in ("is", "v2ing", "naïvely")] == ["is", "v2ing", "naïvely"]
+
+
+def test_where_terms_stand_in_a_text() -> None:
+    """In the text as it is, whatever folding makes of it."""
+
+    def marked(text: str, query: str) -> list[str]:
+        return [text[start:end] for start, end in tokens.places(text, typed.terms(query))]
+
+    assert marked("Two cafés, ﬁne CAFÉ; cafeteria.", "cafe") == ["cafés", "CAFÉ"]
+    assert marked("Ｄｏｃｋｅｒ部署登入頁，重新部署。", "docker 怎麼部署登入頁") == ["Ｄｏｃｋｅｒ部署登入頁", "部署"]
+    assert marked("honglou, Hongloumeng, hong", "honglou*") == ["honglou", "Hongloumeng"]
+    assert marked("nothing here", "") == [] == marked("", "tea")
+
+
+@given(st.text(max_size=40), st.text(max_size=20))
+def test_places_are_in_order_and_apart(text: str, query: str) -> None:
+    bounds = [at for place in tokens.places(text, typed.terms(query)) for at in place]
+    assert bounds == sorted(set(bounds)) and all(0 <= at <= len(text) for at in bounds)

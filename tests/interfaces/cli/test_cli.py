@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import pty
+import subprocess
+import sys
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -274,9 +278,97 @@ def test_filters_alone_list_notes(cli: Cli) -> None:
     done = cli.run("search", "--path", "books", "-k", "2")
     assert "books/a.md:1" in done.stdout and "(2 of 3 notes; -k shows more)" in done.stderr
     assert [hit["source"] for hit in cli.json("search", "--tag", "read/b")["hits"]] == ["books/b.md"]
-    assert cli("search", "--path", "none") == "nothing found\n"
+    assert cli("search", "--path", "none").startswith("nothing found: no note is of that path")
     assert "list notes by --path" in cli("search", code=2)
     assert cli.json("search", '"book c"')["hits"][0]["source"] == "books/c.md"
+
+
+def test_people_get_an_entry_for_each_note_and_programs_all_passages(cli: Cli) -> None:
+    """Ten hits showed two notes where twenty match."""
+    (cli.folder / "teas.md").write_text(("\n" * 6).join(f"Tea of {day}." for day in ("May", "June", "July", "August")))
+    (cli.folder / "one.md").write_text("The tea of Mondays.\n")
+    shown = cli("search", "tea")
+    assert shown.count("teas.md:") == shown.count("one.md:") == 1 and shown.count("  +3 more passages\n") == 1
+    assert cli("search", "tea", "--passages").count("teas.md:") == 4
+    programs, notes = cli.json("search", "tea")["hits"], cli.json("search", "tea", "--notes")["hits"]
+    assert len(programs) == 5 and "more" not in programs[0]
+    assert {hit["source"]: hit["more"] for hit in notes} == {"teas.md": 3, "one.md": 0}
+    assert all(hit["explain"]["terms"] == ["tea"] for hit in programs)
+    assert len(cli.json("search", "tea", "--notes", "-k", "1")["hits"]) == 1
+
+
+def test_a_hit_names_the_commit_that_holds_it(cli: Cli) -> None:
+    """As a prompt does: what is not in git so, a new edit or a conversation, has none."""
+    cli("remember", "--user", "alice", "the heron waits")
+    cli("turn", "--user", "alice", "--message", "where is the heron?")
+    (cli.folder / "heron.md").write_text("A heron.\n")
+    hits = cli.json("search", "--scope", "all", "--user", "alice", "heron")["hits"]
+    found = {hit["kind"]: hit["commit"] for hit in hits}
+    assert found.keys() >= {"memory", "conversation", "note"}
+    assert (found["conversation"], found["note"]) == ("", "")
+    assert "heron" in cli("log", "memory/alice/memories") and len(found["memory"]) == 40
+
+
+def test_people_get_what_was_said_and_by_whom(cli: Cli) -> None:
+    cli("turn", "--user", "alice", "--message", "where is the heron?", "--reply", "on the bank")
+    shown = cli("search", "--user", "alice", "--kind", "conversation", "heron")
+    assert "alice: where is the heron?\n  assistant: on the bank\n" in shown
+    [hit] = cli.json("search", "--user", "alice", "--kind", "conversation", "heron")["hits"]
+    [passage] = hit["passages"]
+    assert [(each["role"], each["text"]) for each in passage["messages"]] == [
+        ("user", "where is the heron?"),
+        ("assistant", "on the bank"),
+    ]
+    assert passage["text"] == hit["content"] and passage["line_range"] == hit["line_range"]
+
+
+def test_passages_are_printed_each_at_its_place(cli: Cli) -> None:
+    (cli.folder / "diary.md").write_text("## 2026-01-30\n\nHeron tea.\n\n## 2026-01-31\n\nMore heron tea.\n")
+    shown = cli("search", "heron tea", "--passages")
+    assert "diary.md:3  1.000\n  ## 2026-01-30\n  Heron tea.\n" in shown
+    assert "diary.md:5-7  1.000\n  ## 2026-01-31\n" in shown
+    assert "+1 more passage\n" in cli("search", "heron tea")
+    [hit] = cli.json("search", "heron tea")["hits"]
+    assert hit["line_range"] == [3, 7] and [each["line_range"] for each in hit["passages"]] == [[3, 3], [5, 7]]
+
+
+def test_hits_name_their_backlinks_where_asked(cli: Cli) -> None:
+    (cli.folder / "heron.md").write_text("A bird.\n")
+    (cli.folder / "bank.md").write_text("Of the [[heron]].\n")
+    assert "  linked from bank.md\n" in cli("search", "heron", "--backlinks")
+    assert cli.json("search", "heron", "--backlinks")["hits"][0]["backlinks"] == ["bank.md"]
+    assert "backlinks" not in cli.json("search", "heron")["hits"][0]
+
+
+def test_nothing_found_says_whether_the_filters_let_a_note_through(cli: Cli) -> None:
+    (cli.folder / "heron.md").write_text("---\ntags: [bird]\n---\nA bird.\n")
+    assert cli("search", "heron", "--tag", "fish") == "nothing found: no note is of that path, tag, kind and day\n"
+    assert cli("search", "xylophone", "--tag", "bird") == "nothing found in 1 note of that path, tag, kind and day\n"
+    assert cli("search", "--tag", "fish") == "nothing found: no note is of that path, tag, kind and day\n"
+    assert cli("search", "xylophone") == "nothing found\n"
+
+
+def test_a_match_is_shown_on_a_terminal_alone(cli: Cli) -> None:
+    (cli.folder / "tea.md").write_text("Green teas.\n")
+    plain = "tea.md:1  1.000\n  Green teas.\n"
+    assert cli("search", "tea") == plain
+    assert "Green \x1b[31m\x1b[1mteas\x1b[0m." in on_a_terminal(cli, "search", "tea")
+    assert on_a_terminal(cli, "search", "tea", NO_COLOR="1") == plain
+
+
+def on_a_terminal(cli: Cli, *words: str, **more: str) -> str:
+    """What a command prints to a terminal."""
+    ours, theirs = pty.openpty()
+    command = [sys.executable, "-m", "vault_memory", *words]
+    environment = {name: value for name, value in os.environ.items() if name != "NO_COLOR"} | more
+    subprocess.run(command, cwd=cli.folder, env=environment, stdout=theirs, stderr=theirs, check=True, timeout=60)
+    os.close(theirs)
+    shown = b""
+    with suppress(OSError):  # Linux tells the end of a terminal so
+        while piece := os.read(ours, 4_096):
+            shown += piece
+    os.close(ours)
+    return shown.decode().replace("\r\n", "\n")
 
 
 def test_a_new_user_is_made_and_said_so(cli: Cli) -> None:

@@ -50,9 +50,21 @@ def test_row_6_search_returns_passages_with_source_score_and_lines(server: Serve
     first, last = best["line_range"]
     lines = server.vault.path("alice", best["source"]).read_text().splitlines()
     said = [json.loads(line) for line in lines[first - 1 : last]]
-    assert best["content"].splitlines() == [said[0]["user_message"], said[0]["assistant_message"]], "and the answer"
+    told = [line.partition(": ")[2] for line in best["content"].splitlines()]
+    assert told == [said[0]["user_message"], said[0]["assistant_message"]], "and the answer"
+    assert [(each["role"], each["text"]) for each in best["passages"][0]["messages"]] == [
+        ("user", said[0]["user_message"]),
+        ("assistant", said[0]["assistant_message"]),
+    ]
+    assert best["content"] == "\n\n".join(each["text"] for each in best["passages"])
     assert 0 < best["score"] <= 1 and best["explain"]["terms"]
     assert len(alice("POST", f"{MEMORY}/search", json={"query": "暗色", "top_k": 1})["hits"]) == 1
+    notes = alice("POST", f"{MEMORY}/search", json={"query": "暗色", "group": "note"})["hits"]
+    assert len({hit["source"] for hit in notes}) == len(notes) and best["more"] is None is not notes[0]["more"]
+    assert best["backlinks"] is None
+    asked = {"query": "暗色", "backlinks": True}
+    assert all(hit["backlinks"] == [] for hit in alice("POST", f"{MEMORY}/search", json=asked)["hits"])
+    assert {len(hit["commit"]) for hit in found["hits"] if hit["kind"] == "daily"} <= {0, 40}
     assert not alice("POST", f"{MEMORY}/search", json={"query": "暗色", "kinds": ["entity"]})["hits"]
 
 

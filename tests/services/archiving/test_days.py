@@ -38,9 +38,9 @@ def newest(vault: Vault, limit: int = 99, before: str = "") -> list[tuple[str, s
     return [(source, turn["user_message"]) for source, turn in newest_turns(vault, "alice", limit, before)]
 
 
-def hits(vault: Vault, words: str) -> list[tuple[str, tuple[int, int]]]:
+def hits(vault: Vault, words: str) -> list[tuple[str, tuple[int, int], str]]:
     found = search(vault, "alice", SearchQuery(words, kinds=("conversation",)))
-    return [(hit.source, hit.line_range) for hit in found.hits]
+    return [(hit.source, hit.line_range, hit.content) for hit in found.hits]
 
 
 def test_old_days_go_into_their_month_and_a_second_run_has_nothing_to_do(talked: Vault, home: Home) -> None:
@@ -78,7 +78,9 @@ def test_search_history_and_prompt_find_an_archived_turn_as_before(talked: Vault
     alice = status(talked).scopes[1]
     assert not alice.pending and not alice.failed, "the index is told at once"
     assert [hits(talked, words) for words in ask] == before
-    assert before[0][0] == ("conversations/2025-08-03.jsonl", (1, 1))
+    source, lines, content = before[0][0]
+    assert (source, lines) == ("conversations/2025-08-03.jsonl", (1, 1))
+    assert content.startswith("2025-08-03 ") and " alice: 八月的第 3 句話" in content, "who spoke and when"
     report = reconcile(talked, "alice")
     assert report.indexed == report.removed == report.held == ()
     full = reconcile(talked, "alice", full_hash=True)
@@ -121,7 +123,7 @@ def test_a_late_turn_goes_on_with_the_numbers_of_its_archived_day(talked: Vault,
     assert (home.path / FIRST).read_bytes().startswith(old)
     assert archived_day(home.path, BEGAN.date(), talked.root) is None, "it is in one place"
     assert not status(talked, "alice").scopes[0].pending, "no other day of the month counts as changed"
-    assert hits(talked, "這句話來晚了")[0] == (FIRST, (2, 2)) and len(newest(talked)) == 7
+    assert hits(talked, "這句話來晚了")[0][:2] == (FIRST, (2, 2)) and len(newest(talked)) == 7
     archived(talked)
     assert [*home.days()] == ["2026-01-29.jsonl"]
     assert turn_at(talked, "alice", f"{FIRST}:2")["user_message"] == "這句話來晚了"  # type: ignore[index]
@@ -178,7 +180,7 @@ def test_a_kill_between_archive_and_removal_is_finished(talked: Vault, home: Hom
     days = home.days()
     put_days(home.path / AUGUST, {BEGAN.date(): days["2025-08-01.jsonl"]}, talked.root)
     assert len(newest(talked)) == 6, "both are there, and it counts once"
-    assert hits(talked, "八月的第 1 句話")[0] == (FIRST, (1, 1))
+    assert hits(talked, "八月的第 1 句話")[0][:2] == (FIRST, (1, 1))
     archived(talked)
     assert [*home.days()] == ["2026-01-29.jsonl"] and len(newest(talked)) == 6
 
@@ -206,7 +208,7 @@ def test_a_month_that_a_person_has_edited_is_searched_and_goes_on(talked: Vault,
     archived(talked)
     lines = gzip.decompress((home.path / AUGUST).read_bytes()).replace("八月".encode(), "去年".encode())
     (home.path / AUGUST).write_bytes(gzip.compress(lines))
-    assert hits(talked, "去年的第 3 句話")[0] == ("conversations/2025-08-03.jsonl", (1, 1))
+    assert hits(talked, "去年的第 3 句話")[0][:2] == ("conversations/2025-08-03.jsonl", (1, 1))
     record_turn(talked, "alice", "來晚了", created_at=BEGAN + timedelta(hours=2))
     archived(talked)
     assert ("conversations/2025-08-02.jsonl:1", "去年的第 2 句話") in newest(talked) and len(newest(talked)) == 7

@@ -52,19 +52,25 @@ class World:
     def __init__(self, folder: Path, embedder: Embedder | None = None, **settings: object) -> None:
         self.embedder: Embedder = embedder or OfflineEmbedder()
         self.config = Config(**settings)  # type: ignore[arg-type]
-        self._folder = folder
+        self.root = folder
         self._indexes: dict[str, SqliteIndex] = {}
 
     def now(self) -> datetime:
         return datetime(2026, 1, 30, tzinfo=UTC)
 
     def index(self, scope: str) -> SqliteIndex:
-        return self._indexes.setdefault(scope, SqliteIndex(self._folder / f"{scope or '_shared'}.db"))
+        return self._indexes.setdefault(scope, SqliteIndex(self.root / f"{scope or '_shared'}.db"))
+
+    def path(self, scope: str, source: str) -> Path:
+        return self.root / layout.scope_dir(scope) / source
 
     def write(self, scope: str, notes: dict[str, str], embed: bool = True) -> None:
         entries = []
         for source, text in notes.items():
             data = text.encode()
+            path = self.path(scope, source)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(data)
             kind = layout.kind_of(layout.Place(scope, source))
             entries.append(
                 (document.read(source, kind, data), FileState(hashlib.sha256(data).digest(), len(data), 0, 0, 0))
@@ -115,8 +121,10 @@ def test_a_hit_is_the_file_s_own_text_at_its_lines(world: World) -> None:
     for question in ("tea degrees", "Gina store", "暗色主題", "python hello"):
         for hit in search(world, "u", question).hits:
             if hit.source.endswith(".md"):
-                lines = NOTES[hit.source].split("\n")[hit.line_range[0] - 1 : hit.line_range[1]]
-                assert hit.content == "\n".join(lines)
+                lines = NOTES[hit.source].split("\n")
+                for each in hit.passages:
+                    assert each.words == "\n".join(lines[each.line_range[0] - 1 : each.line_range[1]])
+                    assert each.text in (each.words, f"## {each.heading}\n{each.words}")
             assert hit.kind and hit.scope == "u" and 0 <= hit.score <= 1
 
 
@@ -125,7 +133,9 @@ def test_what_stands_in_log_and_record_is_one_hit_with_the_answer(world: World) 
     alone was shown, which has the question without its answer."""
     hits = search(world, "u", "暗色主題 PostgreSQL").hits
     assert [hit.source for hit in hits if "PostgreSQL" in hit.content] == ["conversations/2026-01-30.jsonl"]
-    assert hits[0].content.endswith("\n好的") and hits[0].line_range == (1, 1)
+    asked = "我喜歡暗色主題，請把資料庫換成 PostgreSQL"
+    assert hits[0].content == f"2026-01-30 u: {asked}\nassistant: 好的" and hits[0].line_range == (1, 1)
+    assert hits[0].passages[0].messages == ((asked, "user", ""), ("好的", "assistant", ""))
     assert hits[0].evidence.repeated_at == ("daily/2026-01-30.md:5",)
     assert hits[0].explain["collapsed"] == ["daily/2026-01-30.md:5"]
     only = search(world, "u", "暗色主題 PostgreSQL", kinds=("daily",)).hits
@@ -164,9 +174,32 @@ def test_of_a_log_a_whole_entry_is_found(
     world.write("u", {source: text})
     hits = [hit for hit in search(world, "u", question).hits if hit.source == source]
     assert hits[0].line_range == (first, last)
-    for hit in hits:
-        assert hit.content == "\n".join(text.split("\n")[hit.line_range[0] - 1 : hit.line_range[1]])
-        assert "火鍋" in hit.content or (hit.content.startswith("## ") and hit.content.count("## ") == 1)
+    lines = text.split("\n")
+    for each in (passage for hit in hits for passage in hit.passages):
+        assert each.words == "\n".join(lines[each.line_range[0] - 1 : each.line_range[1]])
+        assert each.text.startswith("## ") and each.text.count("## ") == 1
+
+
+def test_what_a_person_wrote_below_two_headings_is_two_passages(world: World) -> None:
+    """It read as one: "部署之後吃火鍋 ## 我的話"."""
+    world.write("u", {"daily/2026-02-01.md": JOURNAL})
+    hit = first(search(world, "u", "火鍋"))
+    assert hit.line_range == (12, 14)
+    assert [(each.text, each.line_range, each.heading) for each in hit.passages] == [
+        ("## 晚餐\n部署之後吃火鍋", (12, 12), "晚餐"),
+        ("## 我的話", (14, 14), "我的話"),
+    ]
+    assert hit.content == "## 晚餐\n部署之後吃火鍋\n\n## 我的話"
+    assert hit.as_dict()["passages"][1] == {"text": "## 我的話", "line_range": (14, 14), "heading": "我的話"}
+
+
+def test_a_record_that_cannot_be_read_is_found_and_said_so(world: World) -> None:
+    path = world.path("u", "conversations/2026-01-30.jsonl")
+    path.unlink()
+    path.mkdir()
+    found = search(world, "u", "好的")
+    assert found.hits[0].content == "我喜歡暗色主題，請把資料庫換成 PostgreSQL\n好的"
+    assert found.degraded[0].startswith("who said what in conversations/2026-01-30.jsonl is not known: ")
 
 
 def test_a_record_without_a_log_is_found_at_its_line(world: World) -> None:
@@ -193,7 +226,17 @@ def test_explain_is_rendered_from_the_evidence(world: World) -> None:
         "terms": list(exact.terms),
         "collapsed": [],
     }
-    assert list(hit.as_dict()) == ["content", "source", "line_range", "score", "kind", "scope", "explain"]
+    assert list(hit.as_dict()) == [
+        "content",
+        "source",
+        "line_range",
+        "commit",
+        "score",
+        "kind",
+        "scope",
+        "explain",
+        "passages",
+    ]
 
 
 def test_without_a_daemon_a_search_sees_what_was_saved_just_now(vault: Vault) -> None:
@@ -694,6 +737,47 @@ def test_a_phrase_may_stand_in_a_name(world: World) -> None:
     world.write("", {"Note composer.md": "It merges.\n", "other.md": "A composer of a note.\n"})
     hits = search(world, "u", '"note composer" merges', scope="shared", is_typed=True).hits
     assert [hit.source for hit in hits] == ["Note composer.md"]
+
+
+def test_of_a_note_the_best_hit_alone(world: World) -> None:
+    far = "\n" * 6
+    world.write("u", {f"{name}.md": far.join(f"A zebra {n}{name}." for n in (1, 2, 3)) for name in "abc"})
+    hits = search(world, "u", "zebra", 9).hits
+    notes = search(world, "u", "zebra", 9, group="note").hits
+    assert [hit.more for hit in hits] == [None] * 9 and "more" not in hits[0].as_dict()
+    assert [(hit.source, hit.more) for hit in notes] == [("a.md", 2), ("b.md", 2), ("c.md", 2)]
+    assert notes[0].as_dict()["more"] == 2
+    assert (notes[0].content, notes[0].score) == (hits[0].content, hits[0].score)
+    assert len(search(world, "u", "zebra", 2, group="note").hits) == 2
+    assert [hit.more for hit in search(world, "u", "", 9, is_typed=True, path="a.md", group="note").hits] == [0]
+    with pytest.raises(UsageError, match="group must be"):
+        SearchQuery("zebra", group="folder")  # type: ignore[arg-type]
+
+
+def test_a_note_of_many_sections_hides_no_other(world: World) -> None:
+    """All candidates were of one note."""
+    long = "\n".join(f"## Part {n}\n\nzebra zebra zebra {'and a stripe ' * 90}\n" for n in range(60))
+    world.write("u", {"long.md": long} | {f"{name}.md": f"A zebra in {name}. " + "Much more. " * 99 for name in "abc"})
+    assert len({hit.source for hit in search(world, "u", "zebra", 5).hits}) == 1
+    assert {hit.source for hit in search(world, "u", "zebra", 5, group="note").hits} == {
+        "long.md",
+        *map("{}.md".format, "abc"),
+    }
+
+
+def test_hits_name_their_backlinks_where_asked(world: World) -> None:
+    world.write("u", {"a.md": "# Zebra\n", "b.md": "See [[a]].\n", "c.md": "And [[Zebra]], [it](a.md).\n"})
+    assert first(search(world, "u", "zebra")).backlinks is None
+    hit = first(search(world, "u", "zebra", backlinks=True))
+    assert hit.backlinks == hit.as_dict()["backlinks"] == ("b.md", "c.md")
+    assert first(search(world, "u", "See a note", path="b.md", backlinks=True)).backlinks == ()
+    assert first(search(world, "u", "", is_typed=True, path="a.md", backlinks=True)).backlinks == ("b.md", "c.md")
+
+
+def test_a_filter_that_matches_nothing_is_told_from_words_that_do_not(world: World) -> None:
+    assert search(world, "u", "tea", tags=("nosuch",)).listed == 0
+    assert search(world, "u", "xylophone", tags=("drink",)).listed == 1
+    assert search(world, "u", "tea", tags=("drink",)).listed is search(world, "u", "xylophone").listed is None
 
 
 def test_a_program_without_words_gets_nothing(world: World) -> None:

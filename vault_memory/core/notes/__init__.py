@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from vault_memory.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from vault_memory.core.notes import document, entries, journal, naming, note, stray
+    from vault_memory.core.notes import document, entries, journal, naming, note, said, stray
     from vault_memory.core.notes.document import Chunk, Document, Resume, Segment
     from vault_memory.core.notes.journal import Reply, Turn, parse_line
 
@@ -25,6 +25,7 @@ __all__ = [
     "naming",
     "note",
     "parse_line",
+    "said",
     "stray",
 ]
 

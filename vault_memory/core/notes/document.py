@@ -18,7 +18,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from vault_memory.core import layout, reading
-from vault_memory.core.notes import journal, naming, note
+from vault_memory.core.notes import naming, note, said
 from vault_memory.core.text import tokens
 
 if TYPE_CHECKING:
@@ -232,15 +232,15 @@ def _conversation(
     position, start = resume[:2] if resume else (0, 1)
     size, bad = 0, list[int]()
     for number, line in enumerate(lines[start - 1 :], start):
-        said = _said(line)
-        if said is None:
+        texts = _said(line)
+        if texts is None:
             bad.append(number)
-            said = [line]
-        new_size = sum(map(tokens.count, said))
+            texts = [line]
+        new_size = sum(map(tokens.count, texts))
         if rows and size + new_size > MAX_JOINED_TOKENS:
             chunks.append(_chunk(start, number - 1, (), rows))
             rows, start, size = [], number, 0
-        rows.extend(_Row(number, row) for message in said for row in message.split("\n"))
+        rows.extend(_Row(number, row) for text in texts for row in text.split("\n"))
         size += new_size
     if lines:
         chunks.append(_chunk(start, len(lines), (), rows))
@@ -308,23 +308,9 @@ def _chunk(first: int, last: int, heading: tuple[str, ...], rows: list[_Row]) ->
 
 
 def _said(line: str) -> list[str] | None:
-    """What was said in one record, the person's message first, what was thought of it last; None if the line is not a
-    record."""
-    if not line.strip():
-        return []
-    try:
-        record = reading.json_value(line)
-    except ValueError:
-        return None
-    if not isinstance(record, dict):
-        return None
-    said = [
-        record.get("user_message") or record.get("user"),
-        record.get("context"),
-        record.get("assistant_message") or record.get("assistant"),
-        journal.labelled_reflection(record.get("reflection")),
-    ]
-    return [message for message in said if isinstance(message, str) and message.strip()]
+    """What was said in one record; None if the line is not a record."""
+    row = said.row_of(line)
+    return None if row is None else [message.text for message in said.messages(row)]
 
 
 def _day(source: str, meta: Any) -> date | None:

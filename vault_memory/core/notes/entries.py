@@ -19,6 +19,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from vault_memory.core.notes import note
+from vault_memory.core.text import tokens
 
 KINDS = ("daily", "memory-log")
 """The kinds of file that turns write entry by entry."""
@@ -33,6 +34,10 @@ CAME, PART = " → ", " · "
 _MAX_LINE_CHARS = 10_000
 """A longer line is none that a turn has written."""
 _REQUEST = re.compile(r"- (\d\d:\d\d)( .*)? · (conversations/\d{4}-\d\d-\d\d\.jsonl:\d+)\s*", re.ASCII)
+_MARKED = re.compile(r"(#{1,6})\s")
+_CLOCK = re.compile(r"(?<![\d:：])\d{1,2}[:：]\d\d(?!\d)", re.ASCII)
+_FENCE = re.compile(r"\s{0,3}(?:```[^`]*$|~~~)")
+_COMMENT = re.compile(r"%%.*?%%")
 _LABELLED = re.compile(rf"- (?:{'|'.join(REQUEST + TASK)})(?:：|: )")
 _NAMED = re.compile(r"%%([0-9a-f]{8})%%", re.ASCII)
 _BEGINS = re.compile(r"[-*+]\s|\d+[.)]\s|[#>|]|<{7}|={7}|```|~~~")
@@ -62,6 +67,45 @@ def request_in(line: str) -> Request | None:
 def is_of_a_turn(line: str) -> bool:
     """Whether a turn has written the entry whose first line below the heading this is."""
     return request_in(line) is not None or _LABELLED.match(line) is not None
+
+
+class Reading:
+    """Which entry a line is of, where a file of this kind is read line by line.
+
+    In what turns write any `## …` begins an entry, and in every note a heading that tells a day or a time does, as a
+    diary has them. It goes on to the next heading of its level or above."""
+
+    def __init__(self, kind: str) -> None:
+        self.heading = ""
+        """The line that the entry begins with; "" outside of entries."""
+        self._level = 0
+        self._kind = kind
+        self._has_text = self._is_code = False
+
+    def begins(self, line: str) -> bool:
+        """Read the next line: whether an entry begins with it, or has ended before it. A day's heading right above that
+        of a time begins the same entry."""
+        if _FENCE.match(line):
+            self._is_code = not self._is_code
+        marked = None if self._is_code else _MARKED.match(line)
+        if marked is None:
+            self._has_text |= bool(line.strip())
+            return False
+        level, has_text = len(marked[1]), self._has_text
+        if (self._kind in KINDS and line.startswith(HEADING)) or _CLOCK.search(line) or tokens.date_terms(line):
+            goes_on = bool(self.heading) and level > self._level and not has_text
+            self.heading, self._level, self._has_text = line, level, False
+            return not goes_on
+        is_over = bool(self.heading) and level <= self._level
+        if is_over:
+            self.heading, self._level = "", 0
+        self._has_text = True
+        return is_over
+
+
+def named(heading: str) -> str:
+    """What the heading of an entry says, without its marks and what Obsidian does not show."""
+    return _COMMENT.sub("", heading).lstrip("#").strip()
 
 
 def conversation_in(heading: str) -> str:

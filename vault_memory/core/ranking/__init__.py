@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from vault_memory.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from vault_memory.core.ranking import floor, fusion, passage, probes, rank
+    from vault_memory.core.ranking import excerpt, floor, fusion, passage, probes, rank
     from vault_memory.core.ranking.candidate import (
         BY_ALIAS,
         BY_NAME,
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         Knowledge,
         Spread,
     )
+    from vault_memory.core.ranking.excerpt import Excerpt
     from vault_memory.core.ranking.passage import RECORD
 
 __all__ = [
@@ -28,11 +29,13 @@ __all__ = [
     "BY_TITLE",
     "Candidate",
     "Candidates",
+    "Excerpt",
     "Filter",
     "Knowledge",
     "NOT_CALLED",
     "RECORD",
     "Spread",
+    "excerpt",
     "floor",
     "fusion",
     "passage",
@@ -48,6 +51,7 @@ __getattr__ = lazy_exports(
         "BY_TITLE": "candidate",
         "Candidate": "candidate",
         "Candidates": "candidate",
+        "Excerpt": "excerpt",
         "Filter": "candidate",
         "Knowledge": "candidate",
         "NOT_CALLED": "candidate",

@@ -8,6 +8,7 @@ nothing inside running Chinese (unicode61) or miss its two-character words (trig
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from datetime import date
 from functools import lru_cache
 from typing import NamedTuple
@@ -112,6 +113,28 @@ def pieces(term: str) -> list[str]:
 def phrase(text: str) -> str:
     """A word or phrase of one script as it stands in `stems`; empty if it has only stop words."""
     return "  ".join(_words(fold(text)))
+
+
+def places(text: str, terms: Collection[str]) -> list[tuple[int, int]]:
+    """Where the terms of a question stand in a text, themselves or as the beginning of a word, from and to which
+    character, in order; what overlaps or touches is one."""
+    folded, origin = "", list[int]()
+    for at, char in enumerate(text):
+        folded += (form := fold(char))
+        origin += [at] * len(form)
+    begun = tuple(term[:-1] for term in terms if term.endswith("*"))
+    found: list[tuple[int, int]] = []
+    for run in _RUN.finditer(folded):
+        if is_han_piece(run[0]):
+            ends = ((at, at + size) for at in range(*run.span()) for size in (1, 2) if at + size <= run.end())
+            found += [(start, end) for start, end in ends if folded[start:end] in terms]
+        elif _indexed_form(run[0]) in terms or (begun and run[0].startswith(begun)):
+            found.append(run.span())
+    merged: list[tuple[int, int]] = []
+    for start, end in ((origin[start], origin[end - 1] + 1) for start, end in sorted(found)):
+        first, last = merged.pop() if merged and start <= merged[-1][1] else (start, end)
+        merged.append((first, max(last, end)))
+    return merged
 
 
 def count(text: str) -> int:

@@ -42,6 +42,12 @@ def read(text: str) -> Typed:
     )
 
 
+def terms(text: str) -> frozenset[str]:
+    """The terms that a query asks for, the beginnings of words with a star."""
+    asked = read(text)
+    return frozenset((*tokens.query_terms(asked.text).search_terms, *asked.prefixes))
+
+
 def normal(text: str) -> str:
     """A text in which phrases are looked for: folded, its blanks as one."""
     return " ".join(tokens.fold(text).split())

@@ -12,6 +12,7 @@ import importlib
 import io
 import json
 import keyword
+import os
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -205,6 +206,8 @@ def cli(ctx: click.Context, vault_path: str | None, debug: bool) -> None:
     it that is a vault, else the environment variable VAULT_MEMORY_VAULT.
     """
     ctx.obj = Context(vault_path, *(ctx.obj or ()))
+    if os.environ.get("NO_COLOR"):
+        ctx.color = False  # of what is printed by any command
 
 
 def main(serve: Callable[..., None] | None = None, mcp: Callable[..., None] | None = None) -> None:
@@ -261,6 +264,16 @@ def _exit_with_traceback() -> NoReturn:
 def echo(text: object = "", *, err: bool = False, fg: str | None = None, bold: bool | None = None) -> None:
     """Print one line, its control characters and line ends shown, to standard output or standard error."""
     click.secho(show_in_line(str(text)), err=err, fg=fg, bold=bold)
+
+
+def echo_marked(text: str, marks: Sequence[tuple[int, int]]) -> None:
+    """Print one line as `echo` does, on a terminal with these parts (from and to which character) in bold red, as
+    `grep` shows what it finds."""
+    shown, at = "", 0
+    for start, end in marks:
+        shown += show_in_line(text[at:start]) + click.style(show_in_line(text[start:end]), fg="red", bold=True)
+        at = end
+    click.echo(shown + show_in_line(text[at:]))
 
 
 def echo_over(text: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
@@ -12,10 +13,12 @@ import click
 
 from vault_memory.core import layout, reading
 from vault_memory.core.record_kinds import SEARCHABLE_KINDS
+from vault_memory.core.text import tokens, typed
 from vault_memory.errors import NotAVault
 from vault_memory.interfaces.cli import (
     Context,
     echo,
+    echo_marked,
     echo_text,
     pass_context,
     plural,
@@ -25,7 +28,7 @@ from vault_memory.interfaces.cli import (
 )
 
 if TYPE_CHECKING:
-    from vault_memory.services.retrieval import Mode, Scope
+    from vault_memory.services.retrieval import Group, Hit, Mode, Scope, SearchResult
     from vault_memory.services.vault import Vault
 
 _DAY = click.DateTime(["%Y-%m-%d"])
@@ -64,7 +67,14 @@ _anybody = click.option(
 @click.option("--tag", "tags", multiple=True, help="Only notes with this tag; if repeated, notes with all the tags.")
 @click.option("--path", default="", metavar="FOLDER", help="Only notes in this folder of the vault, or this one note.")
 @click.option("--history", is_flag=True, help="Past memories too: expired, replaced and archived ones.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.option(
+    "--passages/--notes",
+    "passages",
+    default=None,
+    help="All passages, or of each note the best one. Default: notes; with --json passages.",
+)
+@click.option("--backlinks", is_flag=True, help="Name the notes that link to each note found.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, with all that --explain shows.")
 @click.option("--explain", is_flag=True, help="Show why each hit was found.")
 @click.argument("query", required=False)
 @pass_context
@@ -80,6 +90,8 @@ def search(
     tags: tuple[str, ...],
     path: str,
     history: bool,
+    passages: bool | None,
+    backlinks: bool,
     as_json: bool,
     explain: bool,
     query: str | None,
@@ -89,55 +101,87 @@ def search(
     In QUERY, "an exact phrase" must stand as it is, and honglou* finds the words that begin so. Without QUERY the
     filters list notes, each by its beginning.
     """
-    from vault_memory.services.notes import file_of
     from vault_memory.services.retrieval import SearchQuery, whose
     from vault_memory.services.retrieval import search as find
 
     vault = context.open()
     user_id, scope = whose(vault, user_id, scope)
-    days = since.date() if since else None, until.date() if until else None
-    asked = SearchQuery(query or "", top_k, mode, scope, kinds, *days, tags, history=history, path=path, is_typed=True)
+    group: Group = "" if (as_json if passages is None else passages) else "note"
+    asked = SearchQuery(
+        query or "",
+        top_k,
+        mode,
+        scope,
+        kinds,
+        since.date() if since else None,
+        until.date() if until else None,
+        tags,
+        history=history,
+        path=path,
+        is_typed=True,
+        group=group,
+        backlinks=backlinks,
+    )
     if query is None and not asked.is_listing:
         raise click.UsageError("say what to search for, or list notes by --path, --tag, --kind, --since or --until")
     result = find(vault, user_id, asked)
     repeats = sum(len(hit.evidence.repeated_at) for hit in result.hits)
     if as_json:
-        rows = [
-            {
-                "content": hit.content,
-                "source": hit.source,
-                "line_range": list(hit.line_range),
-                **_paths(file_of(vault, hit.scope, hit.source)),
-                "score": hit.score,
-                "kind": hit.kind,
-                "scope": hit.scope or "shared",
-                **({"explain": dict(hit.explain)} if explain else {}),
-            }
-            for hit in result.hits
-        ]
-        print_json({"hits": rows, "collapsed": repeats, "degraded": result.degraded})
+        print_json(
+            {"hits": [_row(vault, hit) for hit in result.hits], "collapsed": repeats, "degraded": result.degraded}
+        )
         return
+    terms = typed.terms(query or "")
     for hit in result.hits:
-        first, last = hit.line_range
-        location = f"{hit.source}:{first}" + (f"-{last}" if last != first else "")
-        file = file_of(vault, hit.scope, hit.source)
-        packed = f"  in {file.relative_to(vault.root)}" if file.suffix == ".gz" else ""
-        echo(f"{location}  {hit.score:.3f}{packed}", bold=True)
-        for line in reading.lines(hit.content):
-            echo(f"  {line}")
-        if explain:
-            parts = {key: value for key, value in hit.explain.items() if key != "collapsed"}
-            echo("  " + "  ".join(f"{key}={value}" for key, value in parts.items()))
-            if hit.evidence.repeated_at:
-                echo(f"  the same text is also at {', '.join(hit.evidence.repeated_at)}")
-    if not result.hits:
-        echo("nothing found" + (": the nearest passages hold too little of it" if result.fit else ""))
-    if result.listed is not None and result.listed > len(result.hits):
-        echo(f"({len(result.hits)} of {plural(result.listed, 'note')}; -k shows more)", err=True)
+        _print_hit(vault, hit, terms, explain=explain)
+    _print_end(result, asked.is_listing)
     if repeats and not explain:
         echo(f"({plural(repeats, 'repeated passage')} left out; --explain shows where they are)", err=True)
     for reason in result.degraded:
         echo(f"degraded: {reason}", err=True)
+
+
+def _row(vault: Vault, hit: Hit) -> dict[str, Any]:
+    from vault_memory.services.notes import file_of
+
+    return {**hit.as_dict(), "scope": hit.scope or "shared", **_paths(file_of(vault, hit.scope, hit.source))}
+
+
+def _print_hit(vault: Vault, hit: Hit, terms: Collection[str], *, explain: bool) -> None:
+    """Print the passages of a hit, each at its place, or where the hit is all of its note the best one."""
+    from vault_memory.services.notes import file_of
+
+    file = file_of(vault, hit.scope, hit.source)
+    packed = f"  in {file.relative_to(vault.root)}" if file.suffix == ".gz" else ""
+    for passage in hit.passages if hit.more is None else hit.passages[:1]:
+        first, last = passage.line_range
+        location = f"{hit.source}:{first}" + (f"-{last}" if last != first else "")
+        echo(f"{location}  {hit.score:.3f}{packed}", bold=True)
+        for line in reading.lines(passage.text):
+            echo_marked(f"  {line}", tokens.places(f"  {line}", terms))
+    if hit.more:
+        echo(f"  +{plural(hit.more, 'more passage')}")
+    if hit.backlinks:
+        echo(f"  linked from {', '.join(hit.backlinks)}")
+    if explain:
+        parts = {key: value for key, value in hit.explain.items() if key != "collapsed"}
+        echo("  " + "  ".join(f"{key}={value}" for key, value in parts.items()))
+        if hit.evidence.repeated_at:
+            echo(f"  the same text is also at {', '.join(hit.evidence.repeated_at)}")
+
+
+def _print_end(result: SearchResult, is_listing: bool) -> None:
+    """Say what was not shown, or why there is nothing to show."""
+    listed = result.listed
+    if result.hits:
+        if listed is not None and listed > len(result.hits):
+            echo(f"({len(result.hits)} of {plural(listed, 'note')}; -k shows more)", err=True)
+    elif listed == 0:
+        echo("nothing found: no note is of that path, tag, kind and day")
+    elif listed and not is_listing:
+        echo(f"nothing found in {plural(listed, 'note')} of that path, tag, kind and day")
+    else:
+        echo("nothing found" + (": the nearest passages hold too little of it" if result.fit else ""))
 
 
 @click.command()

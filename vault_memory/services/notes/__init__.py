@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 from vault_memory.lazy import lazy_exports
 
 if TYPE_CHECKING:
+    from vault_memory.services.notes.commits import Commits
     from vault_memory.services.notes.conversations import (
+        Folders,
         bring_back,
         file_of,
         newest_turns,
@@ -35,8 +37,10 @@ if TYPE_CHECKING:
     from vault_memory.services.notes.tables import Tables, write_tables
 
 __all__ = [
+    "Commits",
     "ENDED_FILE",
     "EndedConversations",
+    "Folders",
     "ending",
     "key_of",
     "read_ended",
@@ -69,8 +73,10 @@ __all__ = [
 __getattr__ = lazy_exports(
     __name__,
     {
+        "Commits": "commits",
         "ENDED_FILE": "ended",
         "EndedConversations": "ended",
+        "Folders": "conversations",
         "ending": "ended",
         "key_of": "ended",
         "read_ended": "ended",

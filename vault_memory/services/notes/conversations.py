@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from datetime import date
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from vault_memory.adapters import files
 from vault_memory.adapters.records import archived_day, lines_from_end, month_files, opened_month, put_days
@@ -17,6 +17,15 @@ from vault_memory.core import layout, reading
 from vault_memory.core.notes import journal
 from vault_memory.errors import VaultMemoryError
 from vault_memory.services.vault import Vault
+
+
+class Folders(Protocol):
+    """Where the files of a scope are: a vault, or the folders of a benchmark."""
+
+    @property
+    def root(self) -> Path: ...
+
+    def path(self, scope: str, source: str) -> Path: ...
 
 
 def turn_at(vault: Vault, user_id: str, source: str) -> dict[str, Any] | None:
@@ -58,7 +67,7 @@ def newest_turns(vault: Vault, user_id: str, limit: int, before: str = "") -> It
                 yield f"{name}:{number}", journal.with_replies(row, replies.pop(journal.name_of(row), [])[::-1])
 
 
-def read_day(vault: Vault, user_id: str, source: str) -> bytes:
+def read_day(vault: Folders, user_id: str, source: str) -> bytes:
     """All lines of the record of a day, `conversations/2026-01-30.jsonl`; none where there is none. Nor where the file
     of its month cannot be read, which `status` names: that must not keep a turn from being kept."""
     path = vault.path(user_id, source)
@@ -70,7 +79,7 @@ def read_day(vault: Vault, user_id: str, source: str) -> bytes:
     return lines or b""
 
 
-def _archived(vault: Vault, user_id: str, day: date) -> bytes | None:
+def _archived(vault: Folders, user_id: str, day: date) -> bytes | None:
     with suppress(VaultMemoryError):
         return archived_day(_home(vault, user_id), day, vault.root)
     return None
@@ -106,7 +115,7 @@ def file_of(vault: Vault, scope: str, source: str) -> Path:
     return month if month.exists() else path
 
 
-def _home(vault: Vault, user_id: str) -> Path:
+def _home(vault: Folders, user_id: str) -> Path:
     return vault.root / layout.user_dir(user_id)
 
 

@@ -20,12 +20,23 @@ if TYPE_CHECKING:
     from vault_memory.services.retrieval.read_named import NoteText, find_note, read_named
     from vault_memory.services.retrieval.recall import Recalled, Recollection, recall, recall_memory
     from vault_memory.services.retrieval.related import Related, related
-    from vault_memory.services.retrieval.search import Mode, Scope, SearchQuery, SearchResult, refresh, search
+    from vault_memory.services.retrieval.search import (
+        Group,
+        Hit,
+        Mode,
+        Scope,
+        SearchQuery,
+        SearchResult,
+        refresh,
+        search,
+    )
     from vault_memory.services.retrieval.search_process import SearchProcess
     from vault_memory.services.retrieval.whose import whose
 
 __all__ = [
     "Answer",
+    "Group",
+    "Hit",
     "Memory",
     "Mode",
     "NoteText",
@@ -56,6 +67,8 @@ __getattr__ = lazy_exports(
     __name__,
     {
         "Answer": "ask",
+        "Group": "search",
+        "Hit": "search",
         "Memory": "build_prompt",
         "Mode": "search",
         "NoteText": "read_named",

@@ -110,13 +110,22 @@ def _within_budget(gold: Sequence[dict[str, Any]], hits: Sequence[Hit], lines: _
     used = 0
     for hit in hits:
         answers = _touched(gold, hit)
-        for number in range(hit.line_range[0], hit.line_range[1] + 1):
-            length = len(lines[hit.source, number]) + 1
+        for number, length in _shown_lines(hit, lines):
             used += length
             for budget in BUDGETS:
                 if used <= budget or used == length:
                     covered[budget] |= {a for a in answers if gold[a]["line_start"] <= number <= gold[a]["line_end"]}
     return {budget: len(found) for budget, found in covered.items()}
+
+
+def _shown_lines(hit: Hit, lines: _Lines) -> Iterator[tuple[int, int]]:
+    """The lines of a hit in the order in which they are shown, each with its characters; what stands above or before
+    the words of a passage belongs to its first line."""
+    for passage in hit.passages:
+        label = len(passage.text) - len(passage.words)
+        for number in range(passage.line_range[0], passage.line_range[1] + 1):
+            yield number, len(lines[hit.source, number]) + 1 + label
+            label = 0
 
 
 class _Lines:
@@ -141,6 +150,13 @@ class DatasetVault:
         self.folder, self.scratch, self.embedder, self.config = folder, scratch, embedder, config
         self._indexes: dict[str, SqliteIndex] = {}
         self._lines: dict[str, _Lines] = {}
+
+    @property
+    def root(self) -> Path:
+        return self.folder
+
+    def path(self, scope: str, source: str) -> Path:
+        return self._root(scope) / source
 
     def now(self) -> datetime:
         """The time of the question."""

@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import cached_property
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 from typing import Any
 
 from vault_memory.adapters import files
@@ -19,9 +19,9 @@ from vault_memory.core.diary import digest
 from vault_memory.core.profile import LANGUAGE, Profile
 from vault_memory.core.ranking import Candidates, rank
 from vault_memory.core.text import comparable, script_of, script_of_last, tokens
-from vault_memory.errors import Busy, ForeignFile, LargeObject, TooLarge, Unwritable
+from vault_memory.errors import Busy, ForeignFile, TooLarge, Unwritable
 from vault_memory.services.memories import note_accesses
-from vault_memory.services.notes import Skill, newest_turns
+from vault_memory.services.notes import Commits, Skill, newest_turns
 from vault_memory.services.notes import context_summary as summary_of_the_last
 from vault_memory.services.notes import skill as skill_named
 from vault_memory.services.profiles import profile_timezone
@@ -191,7 +191,7 @@ class _Builder:
         self._told: list[str] = []
         self._present: set[str] = {layout.PROFILE}
         self._degraded = vault.config.waits()
-        self._commits: dict[PurePosixPath, str] = {}
+        self._commits = Commits(vault)
 
     def add_profile(self) -> None:
         """USER.md, without the fields that nobody has filled and the headings with nothing below them; a very long
@@ -392,7 +392,7 @@ class _Builder:
 
     def _length(self, source: str) -> int:
         """How many lines a note of the user's has."""
-        text = self._read(self._vault.path(self._user, source)) or b""
+        text = self._commits.read(self._vault.path(self._user, source)) or b""
         return max(1, text.rstrip().count(b"\n") + 1)
 
     def _bears(self, hit: Hit, asked: Sequence[str]) -> bool:
@@ -404,7 +404,9 @@ class _Builder:
         shared = evidence.terms or asked  # a hit without terms of its own was found by its heading or its neighbour
         terms = 1.0
         if all(tokens.is_han_piece(term) for term in shared):  # in a passage that is not Chinese, by their synonyms
-            terms = TERMS_PER_HAN_WORD if tokens.is_han(hit.content) else rank.SYNONYM_SHARE
+            terms = (
+                TERMS_PER_HAN_WORD if any(tokens.is_han(each.words) for each in hit.passages) else rank.SYNONYM_SHARE
+            )
         return evidence.keyword_score >= MIN_SHARED_WEIGHT * terms * self._rarest[hit.scope]
 
     @cached_property
@@ -441,36 +443,19 @@ class _Builder:
         first, last = hit.line_range
         if all(f"{hit.source}:{line}" in self._present for line in range(first, last + 1)):
             return True
-        words = hit.content.strip()
-        return words in self._said or any(words in told for told in self._told)
+        return all(self._is_said(each.words) for each in hit.passages)
+
+    def _is_said(self, words: str) -> bool:
+        return words.strip() in self._said or any(words.strip() in told for told in self._told)
 
     def _is_starters(self, source: str) -> bool:
         """Whether a page is unchanged from the starter vault: it describes the vault and is nobody's memory."""
-        return self._read(self._vault.path(layout.SHARED, source)) in starter_texts(source)
+        return self._commits.read(self._vault.path(layout.SHARED, source)) in starter_texts(source)
 
     def _place(self, source: str, first: int, last: int, hit: Hit | None) -> str:
         lines = f"{first}-{last}" if last != first else str(first)
-        path = layout.scope_dir(hit.scope if hit else self._user) / source
-        if path not in self._commits:
-            content = self._read(self._vault.root / path)
-            committed = content is not None and self._committed(PurePosixPath(path)) == content
-            self._commits[path] = f"@{self._head[:8]}" if committed else ""
-        return f"{source}:{lines}{self._commits[path]}"
-
-    def _read(self, path: Path) -> bytes | None:
-        """A file that was found; None for one that is too large to be compared."""
-        with suppress(TooLarge):
-            return files.read(path)
-        return None
-
-    def _committed(self, path: PurePosixPath) -> bytes | None:
-        with suppress(LargeObject):
-            return self._vault.history.blob(path)
-        return None
-
-    @cached_property
-    def _head(self) -> str:
-        return self._vault.history.commit_named("HEAD")
+        commit = self._commits.of(layout.scope_dir(hit.scope if hit else self._user) / source)
+        return f"{source}:{lines}" + (f"@{commit[:8]}" if commit else "")
 
 
 def _shortened(text: str, max_chars: int) -> str:

@@ -24,8 +24,8 @@ from vault_memory.services.retrieval.search import (
     QueryVectors,
     SearchQuery,
     SearchResult,
+    find_now,
     find_passages,
-    search,
 )
 from vault_memory.services.vault import Vault
 
@@ -121,7 +121,7 @@ def recollect(
         return Recollection()
     now, many = vault.now(), replace(asked, top_k=min(MAX_TOP_K, 3 * top_k + SPARE_HITS))
     if vectors is None:
-        result = search(vault, user_id, many)
+        result = find_now(vault, user_id, many)
     elif vault.index(user_id).active_memories(now.timestamp()):
         result = find_passages(vault, user_id, many, vectors)
     else:  # no model need be asked

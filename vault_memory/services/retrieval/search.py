@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
@@ -13,22 +12,38 @@ from typing import Any, Literal, Protocol, get_args
 from vault_memory.adapters.embedding import LOCAL, OFFLINE, Embedder, OfflineEmbedder, Vector
 from vault_memory.adapters.index import Index, Space
 from vault_memory.config import Config
-from vault_memory.core import layout
+from vault_memory.core import layout, reading
 from vault_memory.core.notes import naming
-from vault_memory.core.ranking import NOT_CALLED, Candidates, Filter, Spread, floor, fusion, passage, rank
+from vault_memory.core.ranking import (
+    NOT_CALLED,
+    RECORD,
+    Candidates,
+    Excerpt,
+    Filter,
+    Spread,
+    excerpt,
+    floor,
+    fusion,
+    passage,
+    rank,
+)
 from vault_memory.core.text import synonyms, tokens, typed
-from vault_memory.errors import EndpointError, UsageError
+from vault_memory.errors import EndpointError, HistoryError, UsageError, VaultMemoryError
 from vault_memory.services.daemon import is_running, request_scan
 from vault_memory.services.indexing import reconcile, spaces
+from vault_memory.services.notes import Commits, Folders, read_day
 from vault_memory.services.vault import Vault
 
 Mode = Literal["hybrid", "vector", "keyword"]
 Scope = Literal["user", "shared", "all"]
+Group = Literal["", "note"]
 MAX_TOP_K = 100
 MAX_QUERY_CHARS = 2_000
 """How much of a query is read; its first words say what it is about."""
 MAX_CANDIDATES = 32
 """Chunks that each of words and vectors may add, unless more hits are wanted."""
+MAX_GROUPED = 320
+"""The same where one note alone has filled them, and other notes are asked for."""
 VECTOR_MODE_WEIGHT = 0.99
 """In vector mode words still choose the line inside a chunk."""
 READ_ONLY = "index: the vault may only be read, so what changed since it was indexed is not found"
@@ -45,7 +60,8 @@ class SearchQuery:
     `core.text.typed`); without a text the filters then list notes, each by its beginning. Of a scope where nothing fits
     as well as `min_fit` (0: as badly as may be) there are no hits; only `hybrid` asks for that. With `memory_types` or
     `skill_id` only typed memories of these answer, with `skill_or_none` those of no skill, too. Past ones (expired,
-    superseded, archived) answer only with `history`. Raises `UsageError`."""
+    superseded, archived) answer only with `history`. With `group` "note" the answer is `top_k` notes, each by its best
+    passage; with `backlinks` each hit names the notes that link to its own. Raises `UsageError`."""
 
     text: str
     top_k: int = 5
@@ -62,6 +78,8 @@ class SearchQuery:
     history: bool = False
     path: str = ""
     is_typed: bool = False
+    group: Group = ""
+    backlinks: bool = False
 
     def __post_init__(self) -> None:
         if not 1 <= self.top_k <= MAX_TOP_K:
@@ -70,6 +88,8 @@ class SearchQuery:
             raise UsageError(f"scope must be one of {', '.join(get_args(Scope))}, not {self.scope!r}")
         if self.mode not in get_args(Mode):
             raise UsageError(f"mode must be one of {', '.join(get_args(Mode))}, not {self.mode!r}")
+        if self.group not in get_args(Group):
+            raise UsageError(f"group must be 'note', or empty for passages, not {self.group!r}")
         if empty := [tag for tag in self.tags if not naming.tag(tag)]:
             raise UsageError(f"a tag to search for is a word or several, not {empty[0]!r}")
 
@@ -81,11 +101,14 @@ class SearchQuery:
         return None if self.skill_id is None else (self.skill_id, "") if self.skill_or_none else (self.skill_id,)
 
     @property
+    def has_filters(self) -> bool:
+        """Whether it says which notes may answer, beside their scope."""
+        return any((self.kinds, self.since, self.until, self.tags, self.path))
+
+    @property
     def is_listing(self) -> bool:
         """Whether it asks for notes by what they are, and for no words."""
-        return (
-            self.is_typed and not self.text.strip() and any((self.kinds, self.since, self.until, self.tags, self.path))
-        )
+        return self.is_typed and not self.text.strip() and self.has_filters
 
     def filter(self, at: datetime, scope: str = layout.SHARED) -> Filter:
         """Which notes of a scope may answer at a time. A path is one in the scope, or from the root of the vault."""
@@ -131,15 +154,28 @@ class Evidence:
 
 @dataclass(frozen=True)
 class Hit:
-    """A passage that answers: `line_range` is (first, last), 1-based and inclusive; `score` is between 0 and 1."""
+    """What answers: `line_range` is (first, last), 1-based and inclusive; `score` is between 0 and 1.
 
-    content: str
+    `passages` are its parts, each within one entry or turn: first the best, then the others in order. `commit` holds
+    the file as it is on disk (empty: no commit does, as of a conversation). `more` is how many other passages of its
+    note answer, among the best `MAX_TOP_K` hits, and `backlinks` the sources of the notes that link to it; None where
+    nobody asked."""
+
+    passages: tuple[Excerpt, ...]
     source: str
     line_range: tuple[int, int]
     score: float
     kind: str
     scope: str
     evidence: Evidence
+    commit: str = ""
+    more: int | None = None
+    backlinks: tuple[str, ...] | None = None
+
+    @property
+    def content(self) -> str:
+        """The passages as they are shown, with a blank line between them."""
+        return "\n\n".join(each.text for each in self.passages)
 
     @property
     def explain(self) -> Mapping[str, Any]:
@@ -148,15 +184,20 @@ class Hit:
 
     def as_dict(self) -> dict[str, Any]:
         """The hit as JSON shows it, with `explain`."""
-        names = ("content", "source", "line_range", "score", "kind", "scope", "explain")
-        return {name: getattr(self, name) for name in names}
+        names = ("content", "source", "line_range", "commit", "score", "kind", "scope", "explain")
+        asked = {"more": self.more, "backlinks": self.backlinks}
+        return {
+            **{name: getattr(self, name) for name in names},
+            "passages": [each.as_dict() for each in self.passages],
+            **{name: value for name, value in asked.items() if value is not None},
+        }
 
 
 @dataclass(frozen=True)
 class SearchResult:
     """Hits, best first; `degraded` says in words what could not be used. `listed` is how many notes the filters of a
-    query without words let through (None: it had words). `fit` tells how well the best fits the
-    question (`core.ranking.floor`), also when it is below the floor and not among the hits."""
+    query let through, if it had no words or found nothing (None: nobody counted). `fit` tells how well the best fits
+    the question (`core.ranking.floor`), also when it is below the floor and not among the hits."""
 
     hits: list[Hit]
     degraded: list[str]
@@ -164,7 +205,7 @@ class SearchResult:
     listed: int | None = None
 
 
-class Searchable(Protocol):
+class Searchable(Folders, Protocol):
     """What a search reads: a vault, or the folders of a benchmark."""
 
     @property
@@ -184,10 +225,26 @@ class Searchable(Protocol):
 def search(vault: Vault, user_id: str, query: SearchQuery) -> SearchResult:
     """The passages of a user's memory that answer a query best, as the files stand now. Shared notes are nobody's: who
     searches them alone need be no user (""). Raises `NotFound`."""
+    result = find_now(vault, user_id, query)
+    hits, unread = _with_commits(vault, result.hits)
+    return replace(result, hits=hits, degraded=[*result.degraded, *unread])
+
+
+def find_now(vault: Vault, user_id: str, query: SearchQuery) -> SearchResult:
+    """`search` without the commits of the files, which take a look at each."""
     with reader(vault, user_id, query.scope):
         degraded = refresh(vault, query.scopes(user_id))
         result = find_passages(vault, user_id, query)
         return replace(result, degraded=[*degraded, *result.degraded])
+
+
+def _with_commits(vault: Vault, hits: list[Hit]) -> tuple[list[Hit], list[str]]:
+    """The hits with the commits of their files; and in words why these are not known."""
+    commits = Commits(vault)
+    try:
+        return [replace(hit, commit=commits.of(layout.scope_dir(hit.scope) / hit.source)) for hit in hits], []
+    except (HistoryError, OSError) as error:
+        return hits, [f"commits: {error}"]
 
 
 def reader(vault: Vault, user_id: str, scope: Scope) -> AbstractContextManager[None]:
@@ -231,31 +288,96 @@ def find_passages(
     if not terms.search_terms and not terms.name:
         return SearchResult([], vault.config.waits())
     vectors = vectors or QueryVectors(vault, text)
+    records = _Records(vault)
     found = [_search_scope(vault, scope, query, terms, vectors) for scope in query.scopes(user_id)]
-    fitting = [each for each in found if each.fit >= query.min_fit]
-    hits = [hit for each in fitting for hit in each.hits(fitting, query.top_k)]
-    hits.sort(key=lambda hit: -hit.score)
+    hits = _hits(found, query, records)
+    if query.group and 0 < len(hits) < query.top_k and any(each.is_full for each in found):
+        wider = [_search_scope(vault, each, query, terms, vectors, MAX_GROUPED) for each in query.scopes(user_id)]
+        hits = _hits(wider, query, records)
     best_fit = max((each.fit for each in found if each.scored), default=0.0)
-    return SearchResult(hits[: query.top_k], [*vault.config.waits(), *vectors.degraded], best_fit)
+    degraded = [*vault.config.waits(), *vectors.degraded, *records.degraded]
+    listed = None if hits or not query.has_filters else _count(vault, user_id, query)
+    return SearchResult(_with_backlinks(vault, hits, query), degraded, best_fit, listed)
+
+
+def _hits(found: Sequence[_Scoped], query: SearchQuery, records: _Records) -> list[Hit]:
+    """The best hits of all scopes, of each note one if they are grouped."""
+    fitting = [each for each in found if each.fit >= query.min_fit]
+    count = MAX_TOP_K if query.group else query.top_k
+    hits = [hit for each in fitting for hit in each.hits(records, fitting, count)]
+    hits = sorted(hits, key=lambda hit: -hit.score)[:count]
+    return (_by_note(hits) if query.group else hits)[: query.top_k]
+
+
+def _by_note(hits: Sequence[Hit]) -> list[Hit]:
+    """The best hit of each note, and how many other passages of it there are."""
+    notes: dict[tuple[str, str], list[Hit]] = {}
+    for hit in hits:
+        notes.setdefault((hit.scope, hit.source), []).append(hit)
+    return [replace(of[0], more=sum(len(each.passages) for each in of) - 1) for of in notes.values()]
+
+
+def _with_backlinks(vault: Searchable, hits: list[Hit], query: SearchQuery) -> list[Hit]:
+    if not query.backlinks:
+        return hits
+    linking = {}
+    for place in {(hit.scope, hit.source) for hit in hits}:
+        index = vault.index(place[0])
+        linking[place] = tuple(each for each in index.linking(index.ties(place[1]).names) if each != place[1])
+    return [replace(hit, backlinks=linking[hit.scope, hit.source]) for hit in hits]
+
+
+def _count(vault: Searchable, user_id: str, query: SearchQuery) -> int:
+    """How many notes the filters let through."""
+    return sum(vault.index(scope).listed(query.filter(vault.now(), scope), 1)[0] for scope in query.scopes(user_id))
+
+
+class _Records:
+    """The lines of the conversation records of which hits are, each read when it is asked for. `degraded` says in words
+    which could not be read: of these nobody knows who said what."""
+
+    def __init__(self, vault: Searchable) -> None:
+        self._vault = vault
+        self._zone = vault.config.zone()
+        self._read: dict[tuple[str, str], list[bytes]] = {}
+        self.degraded: list[str] = []
+
+    def excerpts(self, scope: str, found: passage.Passage, scored: Sequence[rank.ScoredSegment]) -> tuple[Excerpt, ...]:
+        """What is shown of a passage."""
+        candidate = found.seed.candidate
+        record = self._lines(scope, candidate.source) if candidate.kind == RECORD else ()
+        return excerpt.cut(found, scored, record, scope, self._zone)
+
+    def _lines(self, scope: str, source: str) -> list[bytes]:
+        if (scope, source) not in self._read:
+            try:
+                data = read_day(self._vault, scope, source)
+            except (VaultMemoryError, OSError) as error:
+                self.degraded.append(f"who said what in {source} is not known: {error}")
+                data = b""
+            self._read[scope, source] = reading.lines(data)
+        return self._read[scope, source]
 
 
 def _list(vault: Searchable, user_id: str, query: SearchQuery) -> SearchResult:
     """The notes that the filters let through, each by its beginning."""
-    hits, listed = [], 0
+    hits, listed, records = [], 0, _Records(vault)
     for scope in query.scopes(user_id):
         count, found = vault.index(scope).listed(query.filter(vault.now(), scope), query.top_k)
         listed += count
         for candidate in found:
             scored = [rank.ScoredSegment(candidate, n, 0.0, {}, 1.0) for n in range(len(candidate.segments))]
             if scored:
-                hits.append(_hit(scope, passage.opening(scored), scored, None, fusion.Weights(0.0, 0.0)))
-    return SearchResult(hits[: query.top_k], vault.config.waits(), 1.0 if hits else 0.0, listed)
+                hits.append(_hit(records, scope, passage.opening(scored), scored, None, fusion.Weights(0.0, 0.0)))
+    hits = (_by_note(hits) if query.group else hits)[: query.top_k]
+    degraded = [*vault.config.waits(), *records.degraded]
+    return SearchResult(_with_backlinks(vault, hits, query), degraded, 1.0 if hits else 0.0, listed)
 
 
 @dataclass(frozen=True)
 class _Scoped:
     """What a scope gives for a question: its scored segments, the vectors' space and weights, and how well the best
-    fits (`core.ranking.floor`)."""
+    fits (`core.ranking.floor`). `is_full`: more chunks might answer."""
 
     scope: str
     space: str | None
@@ -263,6 +385,7 @@ class _Scoped:
     scored: list[rank.ScoredSegment]
     weights: fusion.Weights
     fit: float
+    is_full: bool
 
     @property
     def best(self) -> float:
@@ -274,7 +397,7 @@ class _Scoped:
         """How the question names a note here (`Candidate.called`), the most of all."""
         return max((segment.candidate.called for segment in self.scored), default=NOT_CALLED)
 
-    def hits(self, scopes: Sequence[_Scoped], top_k: int) -> list[Hit]:
+    def hits(self, records: _Records, scopes: Sequence[_Scoped], top_k: int) -> list[Hit]:
         """The passages, measured by the best line and the nearest chunk of all `scopes`: the best of the shared notes
         may have one word of the question, where the user's own hold its answer."""
         spread = self.spread
@@ -285,19 +408,25 @@ class _Scoped:
             self.scored, spread, self.weights, max(each.best for each in scopes), max(each.called for each in scopes)
         )
         return [
-            _hit(self.scope, each, self.scored, self.space, self.weights) for each in passage.build(self.scored, top_k)
+            _hit(records, self.scope, each, self.scored, self.space, self.weights)
+            for each in passage.build(self.scored, top_k)
         ]
 
 
 def _search_scope(
-    vault: Searchable, scope: str, query: SearchQuery, terms: tokens.QueryTerms, vectors: QueryVectors
+    vault: Searchable,
+    scope: str,
+    query: SearchQuery,
+    terms: tokens.QueryTerms,
+    vectors: QueryVectors,
+    most: int = MAX_CANDIDATES,
 ) -> _Scoped:
     index = vault.index(scope)
     begun = [each for term in terms.search_terms if term.endswith("*") for each in index.written(term[:-1])]
     terms = terms._replace(search_terms=tuple(dict.fromkeys((*terms.search_terms, *begun))))
     vector = vectors.of(index, query.mode) if terms.search_terms else None  # else it can only be a name
     is_lexical = query.mode == "hybrid" and vector is not None and _is_lexical(vault, vector[0])
-    only, limit = query.filter(vault.now(), scope), max(MAX_CANDIDATES, query.top_k)
+    only, limit = query.filter(vault.now(), scope), max(most, query.top_k)
     candidates = index.search(terms, vector, only, limit, vectors_add_chunks=not is_lexical)
     scored = rank.score_segments(query.text, terms, candidates)
     rank.require_phrases(terms.phrases, scored)
@@ -307,7 +436,8 @@ def _search_scope(
         text = query.text[:MAX_QUERY_CHARS]
         fit = floor.fit(text, terms, candidates, scored, is_model=vector is not None and not is_lexical)
     weights = _weights(vault, query, vector, candidates, scored)
-    return _Scoped(scope, vector[0] if vector else None, candidates.spread, scored, weights, fit)
+    is_full = len(candidates.chunks) >= limit
+    return _Scoped(scope, vector[0] if vector else None, candidates.spread, scored, weights, fit, is_full)
 
 
 def _is_fixed(vault: Searchable, space: str) -> bool:
@@ -341,14 +471,18 @@ def _weights(
 
 
 def _hit(
-    scope: str, best: passage.Passage, scored: list[rank.ScoredSegment], space: str | None, weights: fusion.Weights
+    records: _Records,
+    scope: str,
+    best: passage.Passage,
+    scored: list[rank.ScoredSegment],
+    space: str | None,
+    weights: fusion.Weights,
 ) -> Hit:
-    segments = scored[best.first : best.last + 1]
     seed, candidate = best.seed, best.seed.candidate
     return Hit(
-        content=_content(segments, best.heading_lines),
+        passages=records.excerpts(scope, best, scored),
         source=candidate.source,
-        line_range=(segments[0].line - best.heading_lines, segments[-1].line),
+        line_range=(scored[best.first].line - best.heading_lines, scored[best.last].line),
         score=round(best.score, 6),
         kind=candidate.kind,
         scope=scope,
@@ -361,18 +495,6 @@ def _hit(
             repeated_at=tuple(best.repeated_at),
         ),
     )
-
-
-def _content(segments: list[rank.ScoredSegment], lines_above: int) -> str:
-    """The passage's text, and so many lines above it: each chunk's part as it stands in the file."""
-    pieces = []
-    for candidate, group in itertools.groupby(segments, key=lambda segment: segment.candidate):
-        numbers = [segment.number for segment in group]
-        start, end = candidate.segments[numbers[0]].start, candidate.segments[numbers[-1]].end
-        pieces.append(candidate.text[start:end])
-    first = segments[0].candidate.text[: segments[0].candidate.segments[segments[0].number].start].split("\n")
-    above = first[len(first) - 1 - lines_above : -1]
-    return "\n".join([*above, *pieces])
 
 
 class QueryVectors:

@@ -63,6 +63,8 @@ class SearchIn(BaseModel):
         [], max_length=20, fail_fast=True, description="Only notes with all these tags.", examples=[[]]
     )
     path: str = Field("", max_length=1_000, description="Only notes in this folder, or this one.", examples=[""])
+    group: Literal["", "note"] = Field("", description="`note`: of each note the best hit alone.", examples=[""])
+    backlinks: bool = Field(False, description="Name the notes that link to that of each hit.")
 
     @model_validator(mode="after")
     def _asks(self) -> SearchIn:
@@ -71,18 +73,49 @@ class SearchIn(BaseModel):
         return self
 
 
-class HitOut(BaseModel):
-    """A passage that was found; `line_range` is its first and last line, 1-based, inclusive."""
+class SaidOut(BaseModel):
+    """A message in a conversation: `role` is `user`, `assistant`, `context` (a text that came with the message) or
+    `reflection`."""
 
-    content: str = Field(examples=["我喜歡暗色主題"])
-    source: str = Field(examples=["daily/2026-01-30.md"])
+    text: str = Field(examples=["我喜歡暗色主題"])
+    role: str = Field(examples=["user"], description="Empty where nobody knows.")
+    time: str = Field(examples=["2026-01-30T14:05:00+08:00"], description="Empty where nobody knows.")
+
+
+class FoundOut(BaseModel):
+    """A part of a hit, within one entry of a log or one turn of a conversation; `line_range` as that of the hit."""
+
+    text: str = Field(examples=["2026-01-30 14:05 alice: 我喜歡暗色主題\nassistant: 好的"])
     line_range: tuple[int, int] = Field(examples=[[4, 4]])
+    heading: str = Field("", description="What the heading of its entry says.", examples=["14:05"])
+    messages: list[SaidOut] = Field([], description="Of a conversation, what was said.")
+
+
+class HitOut(BaseModel):
+    """What was found; `line_range` is its first and last line, 1-based, inclusive."""
+
+    content: str = Field(
+        description="The passages, with a blank line between them: the best, then the others in order.",
+        examples=["2026-01-30 14:05 alice: 我喜歡暗色主題\nassistant: 好的"],
+    )
+    source: str = Field(examples=["conversations/2026-01-30.jsonl"])
+    line_range: tuple[int, int] = Field(examples=[[4, 4]])
+    commit: str = Field(
+        description="The commit that holds the file so; empty where none does.", examples=["1a2b3c4d" * 5]
+    )
     score: float = Field(examples=[0.83])
-    kind: str = Field(examples=["daily"])
+    kind: str = Field(examples=["conversation"])
     scope: str = Field(examples=["alice"], description="The user, or `shared`.")
     explain: dict[str, Any] = Field(
-        description="The parts of the score, and why the passage was found.",
+        description="The parts of the score, and why it was found.",
         examples=[{"keyword": 0.83, "vector": None, "weight": 0.05, "space": None, "terms": ["暗色"], "collapsed": []}],
+    )
+    passages: list[FoundOut]
+    more: int | None = Field(
+        None, description="With `group`: how many other passages of the note answer.", examples=[None]
+    )
+    backlinks: list[str] | None = Field(
+        None, description="If asked for: the notes that link to its note.", examples=[None]
     )
 
 
@@ -278,6 +311,8 @@ async def search_memory(request: Request, user_id: TheUser, body: SearchIn) -> R
         tuple(body.tags),
         path=body.path,
         is_typed=True,
+        group=body.group,
+        backlinks=body.backlinks,
     )
 
     async def make() -> str:

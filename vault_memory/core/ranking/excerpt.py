@@ -1,0 +1,163 @@
+"""What is shown of a passage: it is cut where an entry of a diary or a turn of a conversation ends, so that nobody
+reads one running into the next."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime, timedelta, tzinfo
+from itertools import groupby
+from typing import Any
+
+from vault_memory.core.notes import entries, said
+from vault_memory.core.ranking.passage import RECORD, Passage
+from vault_memory.core.ranking.rank import ScoredSegment
+
+
+@dataclass(frozen=True)
+class Excerpt:
+    """A part of a passage within one entry, or one turn: `line_range` is (first, last), 1-based and inclusive.
+
+    `text` is how it is shown: below the `heading` of its entry, of a conversation with who said what and when. `words`
+    are the same as they stand there. `messages` is what was said in a conversation; nothing in a note.
+    """
+
+    text: str
+    line_range: tuple[int, int]
+    words: str
+    heading: str = ""
+    messages: tuple[said.Message, ...] = ()
+
+    def as_dict(self) -> dict[str, Any]:
+        """As JSON shows it."""
+        told = {"messages": [message._asdict() for message in self.messages]} if self.messages else {}
+        heading = {"heading": self.heading} if self.heading else {}
+        return {"text": self.text, "line_range": self.line_range, **heading, **told}
+
+
+def cut(
+    passage: Passage, scored: Sequence[ScoredSegment], record: Sequence[bytes], person: str, zone: tzinfo
+) -> tuple[Excerpt, ...]:
+    """The parts of a passage: first that of its best line, then the others in order.
+
+    `record` are the lines of the file of a conversation, nothing for a note; `person` is what its user is called. Times
+    are shown as they were written; those in UTC, in which services write them, in `zone`.
+    """
+    is_record = passage.seed.candidate.kind == RECORD
+    parts = [*(_turns(passage, scored, record, person, zone) if is_record else _entries(passage, scored))]
+    line = passage.seed.line
+    best = next(at for at, part in enumerate(parts) if part.line_range[0] <= line <= part.line_range[1])
+    return (parts[best], *parts[:best], *parts[best + 1 :])
+
+
+# Of notes -------------------------------------------------------------------------------------------------------------
+
+
+def _entries(passage: Passage, scored: Sequence[ScoredSegment]) -> Iterator[Excerpt]:
+    above, rows = _lines(passage, scored)
+    reading = entries.Reading(passage.seed.candidate.kind)
+    for row in above:
+        reading.begins(row)
+    first = scored[passage.first].line - passage.heading_lines
+    part: list[str] = []
+    under = heading = reading.heading
+    for number, row in enumerate(rows, first):
+        is_next = reading.begins(row)
+        if is_next and any(map(str.strip, part)):
+            yield _excerpt(part, number - len(part), heading, is_under=heading == under)
+            part, under = [], ""
+        elif is_next:
+            under = ""
+        heading = reading.heading
+        part.append(row)
+    yield _excerpt(part, first + len(rows) - len(part), heading, is_under=heading == under)
+
+
+def _excerpt(rows: list[str], first: int, heading: str, is_under: bool) -> Excerpt:
+    """Lines from line `first` on, without blank ones around them. Where they are only under the `heading` of their
+    entry, it is shown above them."""
+    filled = [at for at, row in enumerate(rows) if row.strip()]
+    words = "\n".join(rows[filled[0] : filled[-1] + 1])
+    told = entries.named(heading)
+    text = f"{heading.split()[0]} {told}\n{words}" if told and is_under else words
+    return Excerpt(text, (first + filled[0], first + filled[-1]), words, told)
+
+
+def _lines(passage: Passage, scored: Sequence[ScoredSegment]) -> tuple[list[str], list[str]]:
+    """The lines above a passage, as far as its chunk and the one before are known, and its own. The first and the last
+    of these may be parts of lines; all that stands between is whole."""
+    first, last = scored[passage.first], scored[passage.last]
+    text = first.candidate.text
+    *above, _ = text[: first.candidate.segments[first.number].start].split("\n")
+    start = sum(len(row) + 1 for row in above[: len(above) - passage.heading_lines])
+    if not passage.heading_lines:
+        start = first.candidate.segments[first.number].start
+    chunks = {id(each.candidate): each.candidate.text for each in scored[passage.first : passage.last + 1]}
+    parts = [*chunks.values()]
+    parts[-1] = parts[-1][: last.candidate.segments[last.number].end]
+    parts[0] = parts[0][start:]
+    before = scored[passage.first - first.number - 1].candidate if passage.first > first.number else None
+    if before and before.source == first.candidate.source and before.position + 1 == first.candidate.position:
+        above = [*before.text.split("\n"), *above]
+    return above[: len(above) - passage.heading_lines], "\n".join(parts).split("\n")
+
+
+# Of records -----------------------------------------------------------------------------------------------------------
+
+
+def _turns(
+    passage: Passage, scored: Sequence[ScoredSegment], record: Sequence[bytes], person: str, zone: tzinfo
+) -> Iterator[Excerpt]:
+    day = passage.seed.candidate.day
+    turn: list[tuple[int, list[said.Message]]] = []
+    before: Mapping[str, Any] = {}
+    for line, group in groupby(scored[passage.first : passage.last + 1], key=lambda each: each.line):
+        row = (said.row_of(record[line - 1].decode("utf-8", "replace")) if line <= len(record) else None) or {}
+        if turn and not said.goes_on(row, before):
+            yield _turn(turn, day, person, zone)
+            turn = []
+        turn.append((line, [*_messages(row, [*group])]))
+        before = row
+    yield _turn(turn, day, person, zone)
+
+
+def _turn(lines: Sequence[tuple[int, list[said.Message]]], day: str, person: str, zone: tzinfo) -> Excerpt:
+    messages = [message for _, told in lines for message in told]
+    when = _shown_time(messages[0].time, zone) or day
+    shown = []
+    for at, message in enumerate(messages):
+        who = {said.USER: f"{person}: ", said.REFLECTION: ""}.get(message.role, f"{message.role}: ")
+        label = f"{when} {who}" if at == 0 else who  # when it was is told once
+        shown.append(f"{label if message.role else ''}{message.text}")
+    words = "\n".join(message.text for message in messages)
+    return Excerpt("\n".join(shown), (lines[0][0], lines[-1][0]), words, messages=tuple(messages))
+
+
+def _messages(row: Mapping[str, Any], segments: Sequence[ScoredSegment]) -> Iterator[said.Message]:
+    """What was said in these segments of one line, by message. A line that is not the one that was indexed, or that is
+    no record, is one of which nobody knows more."""
+    chunk, line = segments[0].candidate, segments[0].line
+    start, end = chunk.segments[segments[0].number].start, chunk.segments[segments[-1].number].end
+    told = [*said.messages(row)]
+    whole = "\n".join(message.text for message in told)
+    blank = whole.rfind("\n", 0, len(whole) - len(whole.lstrip())) + 1
+    at = next(segment.start for segment in chunk.segments if segment.line == line) - blank
+    if not told or at < 0 or not chunk.text.startswith(whole, at):
+        yield said.Message(chunk.text[start:end])
+        return
+    for message in told:
+        text = chunk.text[max(start, at) : min(end, at + len(message.text))]
+        if text.strip():
+            yield message._replace(text=text)
+        at += len(message.text) + 1
+
+
+def _shown_time(time: str, zone: tzinfo) -> str:
+    if not time:
+        return ""
+    at = datetime.fromisoformat(time)
+    if at.utcoffset() == timedelta(0):
+        with suppress(OverflowError):  # in the year 1 or 9999
+            at = at.astimezone(zone)
+    return at.replace(tzinfo=None).isoformat(" ", "minutes")
