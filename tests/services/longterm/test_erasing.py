@@ -123,6 +123,7 @@ def test_rows_that_come_after_an_erasing_are_not_made_up_for(
     flush_long_term(vault)
     server.sql("INSERT INTO talks (chat, who, at) VALUES ('timeless', 'eve', 'infinity')")
     rename_user(vault, "alice", "alicia")
+    server.sql("ALTER DATABASE postgres SET datestyle TO 'German, DMY'")
     server.kill()
     try:
         erase(vault, of_user(vault, "eve", long_term=True))
@@ -138,6 +139,7 @@ def test_rows_that_come_after_an_erasing_are_not_made_up_for(
     server.sql(f"INSERT INTO thoughts (chat, who, thought, at) VALUES ('by hand', 'eve', '{note}', '1970-01-01Z')")
     former = {"conversation_id": "former", "user_id": "eve", "created_at": "2020-01-30T09:12:00+08:00"}
     assert api.persist_long_term(vault, [{**former, "user_message": SECRET}]) == 1
+    server.sql("ALTER DATABASE postgres RESET datestyle")
     assert not (vault.root / NOTE).exists()
     assert rows(server) == ["former", "new-alice", "new-eve"] and server.sql("SELECT chat FROM thoughts") == [
         ("by hand",)
@@ -172,6 +174,37 @@ def test_a_postgres_that_was_used_is_not_forgotten_where_it_is_not_set(
         flush_long_term(vault)
     assert rows(server) == []
     assert any("is damaged" in line for line in erase(vault, of_user(vault, "erin", long_term=True)).problems)
+
+
+def test_a_postgres_is_known_by_the_variables_that_name_it(
+    opened: Callable[..., Vault], server: PostgresServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of what an address lacks libpq's variables have the rest."""
+    monkeypatch.setenv("PGPORT", str(server.port))
+    monkeypatch.setenv("PGDATABASE", "elsewhere")
+    assert opened("postgresql://postgres@127.0.0.1").database_address == f"postgres@127.0.0.1:{server.port}/elsewhere"
+    assert opened("postgresql://postgres@127.0.0.1:9/x").database_address == "postgres@127.0.0.1:9/x"
+    monkeypatch.setenv("PGHOST", "db.example")
+    assert opened("postgresql:///x").database_address.endswith(f"@db.example:{server.port}/x")
+
+
+@pytest.mark.parametrize("damage", [b"", b"{}", b'""', b"[{", None], ids=["empty", "object", "text", "half", "folder"])
+def test_a_damaged_note_of_what_is_to_be_erased_is_told(
+    opened: Callable[..., Vault], server: PostgresServer, damage: bytes | None
+) -> None:
+    """It does not count as done, nor does a list of used stores that was emptied count as if none was ever used."""
+    vault = opened(server.url)
+    record_turn(vault, "alice", SECRET, "ok")
+    for path in (vault.root / NOTE, vault.root / ".vault-memory/postgres-used"):
+        if damage is None:
+            path.mkdir()
+        else:
+            path.write_bytes(damage)
+        assert any(f"{path.name} is damaged" in line for line in status(vault).degraded)
+    assert "is damaged" in reach_again(vault, long_term=True) and "is damaged" in still_to_erase(vault)
+    assert (vault.root / NOTE).exists()
+    with pytest.raises(UsageError, match="postgres-used is damaged"):
+        flush_long_term(vault)
 
 
 def test_what_was_erased_is_not_written_by_a_program(opened: Callable[..., Vault], server: PostgresServer) -> None:

@@ -69,7 +69,7 @@ class PostgresStore:
         try:
             if not re.match(r"postgres(ql)?://", url):
                 raise ValueError("another scheme")
-            given = psycopg.conninfo.conninfo_to_dict(url)
+            given = _defaults(psycopg) | psycopg.conninfo.conninfo_to_dict(url)
             host = str(given.get("host") or "localhost")
             if not re.fullmatch(r"[0-9,]*", str(given.get("port") or "")):  # it is part of a password with a /
                 raise ValueError("a port of letters")
@@ -81,8 +81,9 @@ class PostgresStore:
         # Of a password with an unwritten @ libpq takes the end for the host.
         is_clear = url.count("@") < 2 and re.fullmatch(r"[\w.,:/-]+", host)
         self.where = f"PostgreSQL at {host}" if is_clear else "PostgreSQL"
+        user = given.get("user") or ""
         # One pooler stands before many databases of one name: their users tell them apart.
-        name = f"{given.get('user') or ''}@{host}:{given.get('port') or 5432}/{given.get('dbname') or ''}"
+        name = f"{user}@{host}:{given.get('port') or 5432}/{given.get('dbname') or user}"
         self.address = name if is_clear else ""
 
     def __enter__(self) -> PostgresStore:
@@ -367,3 +368,9 @@ def _refusal(error: psycopg.Error) -> str:
         "",
     )
     return f"{words}{at} ({error.sqlstate})"
+
+
+def _defaults(psycopg: Any) -> dict[str, str]:
+    """What libpq's variables (PGHOST, PGPORT) and its service file say; what nobody says is left out."""
+    known = psycopg.pq.Conninfo.get_defaults()
+    return {each.keyword.decode(): each.val.decode() for each in known if each.val}

@@ -38,9 +38,10 @@ PAGE = 500
 
 
 def limits(timeout_s: float) -> sql.Composed:
-    """For this transaction alone: a pooler hands the session on."""
+    """For this transaction alone: a pooler hands the session on. Times come in the form of ISO 8601, whatever the
+    database is set to."""
     ms = sql.Literal(max(1, int(1_000 * timeout_s)))
-    return sql.SQL("SET LOCAL statement_timeout = {}").format(ms)
+    return sql.SQL("SET LOCAL statement_timeout = {}; SET LOCAL datestyle = 'ISO, YMD'").format(ms)
 
 
 def insert(table: Table) -> sql.Composed:

@@ -7,7 +7,7 @@ from pathlib import Path, PurePosixPath
 
 from vault_memory.adapters import files
 from vault_memory.core import layout
-from vault_memory.errors import UsageError
+from vault_memory.errors import UsageError, VaultMemoryError
 
 REDIS_USED = "redis-used"
 POSTGRES_USED = "postgres-used"
@@ -25,8 +25,9 @@ class UsedStores:
     def addresses(self) -> list[str]:
         """All of them, in the order of their first use. Raises `UsageError` for a file that does not say which."""
         try:
-            told = json.loads(files.read_private(self._root / self.path, self._root) or b"[]")
-        except (ValueError, RecursionError):
+            stored = files.read_private(self._root / self.path, self._root)
+            told = [] if stored is None else json.loads(stored)
+        except (ValueError, RecursionError, OSError, VaultMemoryError):  # the last two: a folder, or a link
             told = None
         if isinstance(told, list) and all(isinstance(each, str) for each in told):
             return told

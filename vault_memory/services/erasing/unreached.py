@@ -13,7 +13,7 @@ from typing import Any
 from vault_memory.adapters import files
 from vault_memory.adapters.state import POSTGRES_USED, REDIS_USED, UsedStores
 from vault_memory.core import layout
-from vault_memory.errors import UsageError
+from vault_memory.errors import UsageError, VaultMemoryError
 from vault_memory.services.erasing.private_files import DONE, UNREACHED, forget_file
 from vault_memory.services.erasing.wanted import Wanted
 from vault_memory.services.vault import Vault
@@ -91,10 +91,13 @@ def lock_unreached(vault: Vault, wait_s: float) -> AbstractContextManager[int]:
 
 def read_unreached(vault: Vault) -> list[Unreached]:
     """What is noted. Raises `UsageError` where that cannot be read."""
-    stored = files.read_private(vault.root / UNREACHED, vault.root) or DONE
     try:
-        return [] if stored.startswith(DONE) else [Unreached.of(each) for each in json.loads(stored)]
-    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        stored = files.read_private(vault.root / UNREACHED, vault.root)
+        told = [] if stored is None or stored.startswith(DONE) else json.loads(stored)
+        if not isinstance(told, list):
+            raise ValueError("no list")
+        return [Unreached.of(each) for each in told]
+    except (ValueError, KeyError, TypeError, RecursionError, OSError, VaultMemoryError) as error:
         raise UsageError(f"{UNREACHED} is damaged: delete it, then erase again what was to be erased") from error
 
 
