@@ -107,9 +107,9 @@ def test_what_the_digest_leaves_out_may_be_recalled(vault: Vault) -> None:
         record_turn(vault, "alice", f"{number} 泡 {'綠烏紅白黃黑青花麥'[number]}茶要幾度", conversation_id="c")
     built = build_enhanced_prompt(vault, "alice", "烏茶要幾度")
     recalled = [p.place for p in built.passages if p.section == "relevant-memories"]
-    assert recalled[0].startswith("conversations/2026-01-30.jsonl:2-")
-    shown = "2026-01-30 14:05 alice: 1 泡 烏茶要幾度\n\n2026-01-30 14:05 alice: 2 泡 紅茶要幾度"
-    assert f"[{recalled[0]}] {shown}" in built.text, "as a search shows it"
+    assert recalled[:2] == [f"conversations/2026-01-30.jsonl:{line}" for line in (2, 3)], "each turn has its own place"
+    for place, said in zip(recalled[:2], ("1 泡 烏茶要幾度", "2 泡 紅茶要幾度"), strict=True):
+        assert f"[{place}] 2026-01-30 14:05 alice: {said}" in built.text, "as a search shows it"
     vault.path("alice", "daily/2026-01-30.md").unlink()
     record_turn(vault, "alice", "泡烏龍要幾度", conversation_id="c")
     built = build_enhanced_prompt(vault, "alice", "烏龍要幾度")

@@ -14,6 +14,9 @@ from vault_memory.core.notes import entries, said
 from vault_memory.core.ranking.passage import RECORD, Passage
 from vault_memory.core.ranking.rank import ScoredSegment
 
+_WITHIN = "  "
+"""Before the further lines of a message, which may say anything."""
+
 
 @dataclass(frozen=True)
 class Excerpt:
@@ -111,15 +114,21 @@ def _turns(
 ) -> Iterator[Excerpt]:
     day = passage.seed.candidate.day
     turn: list[tuple[int, list[said.Message]]] = []
-    before: Mapping[str, Any] = {}
+    last, before = 0, dict[str, Any]()
     for line, group in groupby(scored[passage.first : passage.last + 1], key=lambda each: each.line):
-        row = (said.row_of(record[line - 1].decode("utf-8", "replace")) if line <= len(record) else None) or {}
-        if turn and not said.goes_on(row, before):
+        row = _row(record, line)
+        is_next = not said.goes_on(row, before)
+        # A line without words that stands between may have begun another turn.
+        if turn and (is_next or any(not said.goes_on(_row(record, each), before) for each in range(last + 1, line))):
             yield _turn(turn, day, person, zone)
             turn = []
         turn.append((line, [*_messages(row, [*group])]))
-        before = row
+        last, before = line, row
     yield _turn(turn, day, person, zone)
+
+
+def _row(record: Sequence[bytes], line: int) -> dict[str, Any]:
+    return (said.row_of(record[line - 1].decode("utf-8", "replace")) if line <= len(record) else None) or {}
 
 
 def _turn(lines: Sequence[tuple[int, list[said.Message]]], day: str, person: str, zone: tzinfo) -> Excerpt:
@@ -129,7 +138,11 @@ def _turn(lines: Sequence[tuple[int, list[said.Message]]], day: str, person: str
     for at, message in enumerate(messages):
         who = {said.USER: f"{person}: ", said.REFLECTION: ""}.get(message.role, f"{message.role}: ")
         label = f"{when} {who}" if at == 0 else who  # when it was is told once
-        shown.append(f"{label if message.role else ''}{message.text}")
+        if message.role:
+            first, *rest = message.text.split("\n")  # no line of a message reads as who said it
+            shown.append("\n".join([label + first, *(_WITHIN + row if row.strip() else row for row in rest)]))
+        else:
+            shown.append(message.text)
     words = "\n".join(message.text for message in messages)
     return Excerpt("\n".join(shown), (lines[0][0], lines[-1][0]), words, messages=tuple(messages))
 

@@ -295,10 +295,11 @@ class _Builder:
         asked = tokens.query_terms(self._request[:MAX_QUERY_CHARS]).search_terms
         found = [hit for hit in result.hits if hit.kind not in ("memory", "mistake") and not self._is_present(hit)]
         hits = [hit for hit in found if self._bears(hit, asked)][:MAX_MEMORIES]
-        places = [(hit.source, *hit.line_range, hit) for hit in hits]
+        shown = [(hit, part) for hit in hits for part in hit.passages]  # each stays within its entry or turn
+        places = [(hit.source, *part.line_range, hit) for hit, part in shown]
         pieces = [
-            f"[{escape_line(self._place(*place))}] {escape(hit.content)}"
-            for hit, place in zip(hits, places, strict=True)
+            f"[{escape_line(self._place(*place))}] {escape(part.text)}"
+            for (_, part), place in zip(shown, places, strict=True)
         ]
         self._add("relevant-memories", pieces, places)
 

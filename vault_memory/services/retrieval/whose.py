@@ -24,7 +24,9 @@ def whose(vault: Vault, user: str | None, scope: Scope | None = None, of_user: S
     if not users:
         raise UsageError("this vault has no user yet: leave the scope out to read the shared notes")
     named = ", ".join(users[:_MAX_NAMED]) + (", …" if len(users) > _MAX_NAMED else "")
+    step = f"name one as the user (`--user {users[0]}`)"
+    if of_user == "all":
+        raise UsageError(f"this vault has {len(users)} users ({named}): {step}; what they share is read with each")
     raise UsageError(
-        f"this vault has {len(users)} users ({named}): name one as the user (`--user {users[0]}`), or read what they "
-        "share with the scope `shared`"
+        f"this vault has {len(users)} users ({named}): {step}, or read what they share with the scope `shared`"
     )
