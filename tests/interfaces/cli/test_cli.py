@@ -268,6 +268,7 @@ def test_an_adopted_vault_can_be_asked_at_once(tmp_path: Path) -> None:
     assert cli.json("search", "my heron")["hits"][0]["scope"] == "shared"
     cli("turn", "--user", "bob", "--message", "hi")
     assert "2 users (alice, bob)" in cli("search", "otter", code=2)
+    assert "what they share is read with each" in cli("read", "otter", code=2), "it has no --scope"
     assert cli("search", "--scope", "shared", "heron").startswith("My heron.md:1")
 
 

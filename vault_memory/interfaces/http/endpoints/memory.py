@@ -13,7 +13,7 @@ from functools import partial
 from typing import Annotated, Any, Literal, TypeVar
 
 from fastapi import APIRouter, Query, Request, Response
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, Field, model_validator
 from starlette.concurrency import run_in_threadpool
 
 from vault_memory.core.payload import kept_reflection
@@ -48,10 +48,7 @@ Kind = Annotated[str, Field(pattern=f"^({'|'.join(SEARCHABLE_KINDS)})$")]
 
 class SearchIn(BaseModel):
     """What to search for. Only the first 2,000 characters of a query are read; in it "a phrase" must stand as it is,
-    and `honglou*` finds the words that begin so. Without a query the filters list notes, each by its beginning. A field
-    that is not known is refused: a filter that is misspelt would let everything through."""
-
-    model_config = ConfigDict(extra="forbid")
+    and `honglou*` finds the words that begin so. Without a query the filters list notes, each by its beginning."""
 
     query: str = Field("", max_length=20_000, examples=["暗色主題"])
     top_k: int = Field(5, ge=1, le=100)
