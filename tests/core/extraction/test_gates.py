@@ -194,3 +194,152 @@ def test_where_somebody_is_for_a_while_sets_no_time_zone(said: str) -> None:
 @pytest.mark.parametrize(("said", "zone"), [("我住首爾", "Asia/Seoul"), ("我在東京工作", "Asia/Tokyo")])
 def test_where_somebody_lives_sets_it(said: str, zone: str) -> None:
     assert dict(_learned(said))["timezone"] == zone
+
+
+def _zones(said: str) -> list[str]:
+    """The time zones that a message sets, or suggests, in a profile that has one."""
+    heard = extract(said, existing={"timezone": "Asia/Taipei"})
+    return [each.value for each in heard if each.key == "timezone"]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "我想搬到溫哥華",
+        "我好想搬到倫敦",
+        "我打算搬到柏林",
+        "我考慮搬到紐約",
+        "我明年要搬到東京",
+        "我夢想搬到巴黎",
+        "我可能會搬到倫敦",
+        "我差點搬到東京",
+        "我老闆叫我搬到東京",
+        "我想住在東京",
+        "我想移居加拿大溫哥華",
+        "我希望能搬到溫哥華",
+        "我好想住溫哥華",
+        "I'd love to move to Vancouver",
+        "I may move to Paris",
+        "I'm moving to Paris next year",
+        "我太太搬到東京了",
+        "我公司搬到東京了",
+        "我把網站搬到法蘭克福了",
+        "We moved the database to Singapore",
+        "My team moved to Berlin",
+        "我女兒住在倫敦",
+        "我姊姊移居溫哥華了",
+        "我們的伺服器搬到東京了",
+        "我們總公司搬到新加坡了",
+        "我爸媽叫我搬回高雄",
+        "我一直想住在巴黎",
+        "我沒有搬到東京",
+        "我不住在東京",
+        "My sister lives in London",
+        "My parents moved to Tokyo",
+        "Our office moved to Singapore",
+        "Our servers live in Frankfurt",
+        "We moved our servers to Frankfurt",
+        "I almost moved to Tokyo",
+        "I wish I lived in Paris",
+        "I hope to move to Berlin",
+        "I was going to move to Berlin",
+        "If I moved to Berlin I'd be happier",
+        "I can't move to London",
+        "My boss wants me to move to Tokyo",
+        "I dream of living in Paris",
+        "I'm thinking about moving to Seoul",
+        "I might live in Tokyo one day",
+        "Someday I'll live in Paris",
+        "我朋友住東京",
+        "我客戶在東京",
+        "我要是搬到東京就好了",
+        "我計畫移居柏林",
+        "我同事搬去首爾了",
+        "我去年差一點搬去倫敦",
+        "我本來要搬到東京",
+        "他叫我搬到首爾",
+    ],
+)
+def test_a_wish_a_plan_and_others_set_no_time_zone(said: str) -> None:
+    assert _zones(said) == []
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "我搬到東京了",
+        "我上個月搬到倫敦了",
+        "我們搬到柏林了",
+        "我現在住在紐約",
+        "我住東京",
+        "我人在溫哥華",
+        "我已經移居柏林了",
+        "我跟太太搬到東京了",
+        "我們全家搬到溫哥華了",
+        "上週搬到首爾了",
+        "我因為工作搬到新加坡了",
+        "I moved to Berlin",
+        "I live in Paris now",
+        "We moved to London",
+        "My wife and I moved to Tokyo",
+        "I'm based in Singapore",
+        "I relocated to Vancouver for work",
+        "After ten years in Leeds I moved to Berlin",
+        "I have moved to Seoul",
+        "Moved to Berlin last week",
+        "I'm in Tokyo now, so use my local time",
+        "我在東京工作，時間用當地的",
+        "我搬來東京一年了",
+        "I've been living in Berlin since May",
+        "Since May I live in Berlin",
+        "I finally moved to Paris",
+        "My family and I live in London",
+        "I live by New York time, give me times in that",
+        "I moved my clinic to Lisbon, so put all appointment times in Lisbon time",
+    ],
+)
+def test_where_the_person_lives_sets_it(said: str) -> None:
+    assert len(_zones(said)) == 1
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "我同事不用 Docker 了，改用 Podman",
+        "我老闆不用 Docker 了，改用 Podman",
+        "我室友從 Docker 換到 Podman",
+        "我同學放棄 Docker，改用 Podman",
+        "隔壁組不用 Docker 了，換 Podman",
+        "我朋友改用 Podman 了",
+        "我弟弟把 Docker 換成 Podman 了",
+        "My boss switched from Docker to Podman",
+        "My friend moved to Podman",
+        "A colleague of mine uses Podman now",
+        "Her team switched to Podman",
+        "我學長現在都用 Podman",
+        "我哥用 Podman",
+        "他們公司改用 Podman 了",
+        "My brother dropped Docker and uses Podman",
+    ],
+)
+def test_what_somebody_else_uses_is_not_learned(said: str) -> None:
+    assert not any(value == "Podman" for _, value in _learned(said))
+
+
+@pytest.mark.parametrize(
+    ("said", "value"),
+    [
+        ("我不用 Docker 了，改用 Podman", "Podman"),
+        ("我們放棄 Docker，改用 Podman", "Podman"),
+        ("我們團隊改用 Podman 了", "Podman"),
+        ("我同事推薦，我改用 Podman 了", "Podman"),
+        ("My boss made us switch to Podman, we use it every day now", "Podman"),
+        ("We switched from Docker to Podman", "Podman"),
+        ("I use Podman now", "Podman"),
+        ("我學長教我用 Podman，我現在都用 Podman", "Podman"),
+        ("跟同事一樣，我改用 Podman 了", "Podman"),
+        ("我們家系統把 MySQL 汰換成 MariaDB，上禮拜切完的", "MariaDB"),
+    ],
+)
+def test_what_the_person_uses_beside_others_is_learned(said: str, value: str) -> None:
+    assert value in {learned for _, learned in _learned(said)}

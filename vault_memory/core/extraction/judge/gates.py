@@ -10,6 +10,7 @@ from collections.abc import Iterable
 
 from vault_memory.core.extraction import skills, styles
 from vault_memory.core.extraction.clauses import Clause
+from vault_memory.core.extraction.judge.facts import is_of_person
 from vault_memory.core.extraction.judge.leaving import is_left, tells_of_moving
 from vault_memory.core.extraction.judge.proposals import Proposal
 from vault_memory.core.extraction.lexicon import Lexicon
@@ -33,9 +34,11 @@ def is_gated(proposal: Proposal, turn: HeardTurn) -> bool:
     if signal.key in skills.TECHNOLOGY_LISTS:
         if _is_unused(clause, proposal.offset, lexicon) or _is_elsewhere(clause, proposal.offset, lexicon):
             return True
+        if signal.op == "add" and _is_of_somebody_else(proposal, turn):
+            return True
         return _is_another_word(proposal, turn) or not tells_of_moving(proposal, turn)
     if signal.key == "timezone":
-        return lexicon.words("gates.elsewhere.trip").search(clause) is not None
+        return lexicon.words("gates.elsewhere.trip").search(clause) is not None or not _is_home(proposal, turn)
     if signal.key == "level":
         return _is_of_another_craft(signal.value, turn)
     if signal.key == "current_projects" and proposal.origin == "words":
@@ -61,6 +64,31 @@ def unreal_spans(clauses: Iterable[Clause], lexicon: Lexicon) -> list[tuple[int,
         if clause.sentence == imagined or (is_heard and lexicon.shape(_HEARD).match(clause.text)):
             found.append((clause.start, clause.end))
     return found
+
+
+# --- place ------------------------------------------------------------------------------------------------------------
+
+
+def _is_home(proposal: Proposal, turn: HeardTurn) -> bool:
+    """Whether the person lives where a clause says that somebody lives or has moved: not 我想搬到東京, «my team moved
+    to Berlin». Nothing is asked of a place without such a verb, or in a turn that speaks of time («I live by New York
+    time»)."""
+    lexicon, speech = turn.lexicon, turn.message.speech
+    text = speech[proposal.start : proposal.end]
+    found = [*lexicon.words("gates.home.verbs").finditer(text[: proposal.offset])]
+    if not found or lexicon.words("people.time.spoken_of").search(speech):
+        return True
+    verb = found[-1]
+    before = text[: verb.start()]
+    between = text[verb.end() : proposal.offset]
+    is_planned = verb[0] == "moving" and lexicon.words("gates.home.later").search(text) is not None
+    others = ("words.speaker.others", "gates.home.others")
+    return (
+        not is_planned
+        and lexicon.words("gates.home.others").search(between) is None
+        and lexicon.words("gates.home.unreal").search(before) is None
+        and all(is_of_person(before, lexicon, each) for each in others)
+    )
 
 
 # --- technologies -----------------------------------------------------------------------------------------------------
@@ -89,6 +117,25 @@ def _is_elsewhere(clause: str, at: int, lexicon: Lexicon) -> bool:
     """Whether a clause names a technology as that of a dream, a job that is not the person's, or what nearly came."""
     found = lexicon.words("gates.elsewhere.before").search(clause[:at])
     return found is not None and lexicon.words("gates.elsewhere.still").search(clause[found.end() : at]) is None
+
+
+_SOMEBODY_DOES = (
+    r"^(?:[\s,:~-]|{memorable.own.leads})*(?:我们?的?|my|our|an?|the|one of my)? ?(?:{gates.who.persons})的? ?"
+    r"(?:{gates.who.does})"
+)
+
+
+def _is_of_somebody_else(proposal: Proposal, turn: HeardTurn) -> bool:
+    """Whether a sentence tells what somebody else uses or has left, and no more of the person before a technology:
+    我同事不用 Docker 了，改用 Podman."""
+    at = proposal.start + proposal.offset
+    clause = next((each for each in turn.clauses if each.start <= at < each.end), None)
+    if clause is None:
+        return False
+    first = next(each for each in turn.clauses if each.sentence == clause.sentence)
+    said = turn.message.speech[first.start : at]
+    does = turn.lexicon.shape(_SOMEBODY_DOES).match(said)
+    return does is not None and turn.lexicon.words("words.speaker.me").search(said, does.end()) is None
 
 
 def _is_another_word(proposal: Proposal, turn: HeardTurn) -> bool:
