@@ -158,6 +158,10 @@ class Lexicon:
             self._compiled[path] = phrases.Matcher(self._unless[name])
         return self._compiled[path]
 
+    def is_ordinary(self, spelling: str) -> bool:
+        """Whether a name is an ordinary word, too."""
+        return self._alias(spelling) in self._listed
+
     def _is_meant(self, match: re.Match[str], folded: str, written: str) -> bool:
         """Whether a name stands for the technology and not for an ordinary word."""
         name = self._alias(match[1])

@@ -15,6 +15,7 @@ from vault_memory.core.extraction.judge.leaving import is_left, tells_of_moving
 from vault_memory.core.extraction.judge.proposals import Proposal
 from vault_memory.core.extraction.lexicon import Lexicon
 from vault_memory.core.extraction.rules import HeardTurn
+from vault_memory.core.text import lazily
 
 WORD_CHARS = 24
 """Before a name, so far is looked for what makes it another word."""
@@ -36,7 +37,9 @@ def is_gated(proposal: Proposal, turn: HeardTurn) -> bool:
             return True
         if signal.op == "add" and _is_of_somebody_else(proposal, turn):
             return True
-        return _is_another_word(proposal, turn) or not tells_of_moving(proposal, turn)
+        if _is_another_word(proposal, turn) or _is_everyday(proposal, turn):
+            return True
+        return not tells_of_moving(proposal, turn)
     if signal.key == "timezone":
         return lexicon.words("gates.elsewhere.trip").search(clause) is not None or not _is_home(proposal, turn)
     if signal.key == "level":
@@ -149,6 +152,37 @@ def _is_another_word(proposal: Proposal, turn: HeardTurn) -> bool:
     return is_all or words("gates.elsewhere.word_before").ends(before[-WORD_CHARS:], 0)
 
 
+_OF_WORK = ("gates.elsewhere.of_computers", "gates.craft.of_computers", "subjects.technical")
+
+
+def _is_everyday(proposal: Proposal, turn: HeardTurn) -> bool:
+    """Whether the name of a technology is an ordinary word in a turn that names no other and says nothing of computers:
+    a thing of everyday life that is loved («I love spring»), what goes on with a word («I prefer express trains») or
+    where somebody lives («I live in Phoenix»)."""
+    message, words = turn.message, turn.lexicon.words
+    at = proposal.start + proposal.offset
+    named = next((each for each in message.technologies if each.start == at), None)
+    if named is None or len({each.name for each in message.technologies}) > 1:
+        return False
+    name, before, behind = message.speech[at : named.end], message.speech[:at], message.speech[named.end : proposal.end]
+    if not message.speech.isascii() or words("gates.elsewhere.at_work").ends(before, 1):
+        return False
+    rest = before + behind
+    if any(words(each).search(rest) for each in _OF_WORK):
+        return False
+    if words("gates.elsewhere.places").match(name) and words("gates.elsewhere.dwells").ends(before, 1):
+        return True
+    if not turn.lexicon.is_ordinary(name):
+        return False
+    is_thing = words("gates.elsewhere.everyday").match(name) is not None
+    is_inside = message.written[at].isupper() and before.strip(" ,.!?")
+    if is_inside or not words("gates.elsewhere.loved").search(rest):
+        return False
+    follows = ("gates.left.follows", "gates.elsewhere.how_much")
+    return is_thing or (_LATIN.match(behind) is not None and not any(words(e).match(behind.lstrip()) for e in follows))
+
+
+_LATIN = lazily(" [a-z]")
 _FOR_A_PART = r" ?(?:{gates.choice.as})?( (the|our|an?) )? ?(?:(?:{gates.choice.parts}|{subjects.technical}) ?){1,3}$"
 
 
