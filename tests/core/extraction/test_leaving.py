@@ -363,6 +363,14 @@ def test_what_it_is_for_a_part_is_used_there() -> None:
         ("Forget the Redis question", "Redis"),
         ("Forget Redis for a moment", "Redis"),
         ("先別管 Redis", "Redis"),
+        ("Kubernetes 1.24 起不再內建 Docker 了", "Kubernetes"),
+        ("Docker 現在不再對大公司免費", "Docker"),
+        ("We couldn't get rid of Jenkins", "Jenkins"),
+        ("Delete the line about Redis", "Redis"),
+        ("Remove Redis from the table of contents", "Redis"),
+        ("把第三段的 Redis 刪掉", "Redis"),
+        ("Docker 我同事不用了", "Docker"),
+        ("Vue has dropped IE11 support", "Vue"),
     ],
 )
 def test_what_a_product_does_a_wish_and_a_task_take_nothing(said: str, name: str) -> None:

@@ -160,7 +160,7 @@ class Lexicon:
 
     def is_ordinary(self, spelling: str) -> bool:
         """Whether a name is an ordinary word, too."""
-        return self._alias(spelling) in self._listed
+        return _squeeze(spelling) in self._listed  # with a version («python 3.12») it is none
 
     def _is_meant(self, match: re.Match[str], folded: str, written: str) -> bool:
         """Whether a name stands for the technology and not for an ordinary word."""

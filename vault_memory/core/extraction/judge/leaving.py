@@ -28,7 +28,7 @@ _TOLD = (
     rf"^(?:[\s,:~-]|{{memorable.own.leads}}|{{gates.left.time}})*+(?:{_WHO})?"
     r"(?:的|[ ,]|{gates.left.just}|{gates.left.time})*+$"
 )
-_MAKER = r"(?:(?:{gates.left.maker}|[0-9.]+) ?)*"
+_MAKER = r"(?:(?:{gates.left.maker}|{gates.left.just}|{gates.left.time}|[0-9.]+) ?)*"
 _DROPS = rf" ?{_MAKER}(?:{{roles.drop.before}})"
 _UNDONE = ("sayings.left.unreal", "gates.left.undone")
 _PLEASE = r"^(?:(?:{memorable.forget.asks}|{subjects.matter.polite})[ ,]*)+"
@@ -103,7 +103,10 @@ def _is_asked_for(clause: Clause, named: tuple[Technology, Clause], turn: HeardT
     if clause is not where:
         return not is_wished
     return names_profile or not (
-        is_wished or acts_itself(clause, technology, turn) or _is_a_thing(clause, technology, turn)
+        is_wished
+        or not is_of_person(before, lexicon)
+        or acts_itself(clause, technology, turn)
+        or _is_a_thing(clause, technology, turn)
     )
 
 
@@ -163,6 +166,7 @@ def _is_left_in(clause: Clause, technology: Technology, turn: HeardTurn) -> bool
         before = lexicon.shape(_PLEASE).sub("", before[: dropped.start()] if dropped else before)
         is_so = not is_from and not _is_undone(before, lexicon) and not lexicon.words("gates.left.failed").search(verb)
         is_so = is_so and not acts_itself(clause, technology, turn) and is_of_person(before, lexicon)
+        is_so = is_so and (dropped is not None or _is_left_by_person(clause, technology, lexicon))
         is_so = is_so and (bool(before.strip()) or clause.text.isascii() or _is_done(clause, turn))
     before = lexicon.shape(_BESIDE).sub(" ", before)
     parts = ("gates.left.part_before", before), ("gates.left.part_behind", _behind(clause, technology, turn))
@@ -212,6 +216,13 @@ def _is_told(clause: Clause, at: int, turn: HeardTurn) -> bool:
     if clause.asks_to_know or is_hypothetical or not turn.lexicon.shape(_TOLD).match(clause.text[:at]):
         return False
     return _is_done(clause, turn)
+
+
+def _is_left_by_person(clause: Clause, technology: Technology, lexicon: Lexicon) -> bool:
+    """Whether nobody else stands between a technology and the words that it is left: not Docker 我同事不用了."""
+    behind = clause.text[technology.end - clause.start :]
+    dropped = lexicon.words("roles.drop.after").search(behind)
+    return dropped is None or is_of_person(behind[: dropped.start()], lexicon)
 
 
 def _is_done(clause: Clause, turn: HeardTurn) -> bool:
