@@ -320,6 +320,10 @@ def test_where_the_person_lives_sets_it(said: str) -> None:
         "我哥用 Podman",
         "他們公司改用 Podman 了",
         "My brother dropped Docker and uses Podman",
+        "My manager dropped Docker and moved to Podman",
+        "我們老師不用 Docker 了，改用 Podman",
+        "Tom switched from Docker to Podman",
+        "小明改用 Podman 了",
     ],
 )
 def test_what_somebody_else_uses_is_not_learned(said: str) -> None:
@@ -339,6 +343,8 @@ def test_what_somebody_else_uses_is_not_learned(said: str) -> None:
         ("我學長教我用 Podman，我現在都用 Podman", "Podman"),
         ("跟同事一樣，我改用 Podman 了", "Podman"),
         ("我們家系統把 MySQL 汰換成 MariaDB，上禮拜切完的", "MariaDB"),
+        ("小明改用 Podman 了，所以我跟著用 Podman", "Podman"),
+        ("我們小組改用 Podman 了", "Podman"),
     ],
 )
 def test_what_the_person_uses_beside_others_is_learned(said: str, value: str) -> None:

@@ -123,15 +123,22 @@ def _is_elsewhere(clause: str, at: int, lexicon: Lexicon) -> bool:
 
 
 _SOMEBODY_DOES = (
-    r"^(?:[\s,:~-]|{memorable.own.leads})*(?:我们?的?|my|our|an?|the|one of my)? ?(?:{gates.who.persons})的? ?"
-    r"(?:{gates.who.does})"
+    r"^(?:[\s,:~-]|{memorable.own.leads})*(?:我们?的?|my|our|an?|the|one of my)? ?"
+    r"(?:{gates.who.persons}|{voices.speaker.given}|[小阿](?![组队弟])[\u3400-\u9fff])的? ?(?:{gates.who.does})"
 )
 
 
 def _is_of_somebody_else(proposal: Proposal, turn: HeardTurn) -> bool:
-    """Whether a sentence tells what somebody else uses or has left, and no more of the person before a technology:
-    我同事不用 Docker 了，改用 Podman."""
-    at = proposal.start + proposal.offset
+    """Whether, wherever a technology is named, its sentence tells what somebody else uses or has left, and no more of
+    the person before the name: 我同事不用 Docker 了，改用 Podman."""
+    named, at = turn.message.technologies, proposal.start + proposal.offset
+    name = next((each.name for each in named if each.start == at), None)
+    places = [each.start for each in named if each.name == name] or [at]
+    return all(_is_told_of_somebody_else(place, turn) for place in places)
+
+
+def _is_told_of_somebody_else(at: int, turn: HeardTurn) -> bool:
+    """Whether the sentence of a place tells, before it, what somebody else does."""
     clause = next((each for each in turn.clauses if each.start <= at < each.end), None)
     if clause is None:
         return False
