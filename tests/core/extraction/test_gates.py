@@ -194,3 +194,262 @@ def test_where_somebody_is_for_a_while_sets_no_time_zone(said: str) -> None:
 @pytest.mark.parametrize(("said", "zone"), [("我住首爾", "Asia/Seoul"), ("我在東京工作", "Asia/Tokyo")])
 def test_where_somebody_lives_sets_it(said: str, zone: str) -> None:
     assert dict(_learned(said))["timezone"] == zone
+
+
+def _zones(said: str) -> list[str]:
+    """The time zones that a message sets, or suggests, in a profile that has one."""
+    heard = extract(said, existing={"timezone": "Asia/Taipei"})
+    return [each.value for each in heard if each.key == "timezone"]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "我想搬到溫哥華",
+        "我好想搬到倫敦",
+        "我打算搬到柏林",
+        "我考慮搬到紐約",
+        "我明年要搬到東京",
+        "我夢想搬到巴黎",
+        "我可能會搬到倫敦",
+        "我差點搬到東京",
+        "我老闆叫我搬到東京",
+        "我想住在東京",
+        "我想移居加拿大溫哥華",
+        "我希望能搬到溫哥華",
+        "我好想住溫哥華",
+        "I'd love to move to Vancouver",
+        "I may move to Paris",
+        "I'm moving to Paris next year",
+        "我太太搬到東京了",
+        "我公司搬到東京了",
+        "我把網站搬到法蘭克福了",
+        "We moved the database to Singapore",
+        "My team moved to Berlin",
+        "我女兒住在倫敦",
+        "我姊姊移居溫哥華了",
+        "我們的伺服器搬到東京了",
+        "我們總公司搬到新加坡了",
+        "我爸媽叫我搬回高雄",
+        "我一直想住在巴黎",
+        "我沒有搬到東京",
+        "我不住在東京",
+        "My sister lives in London",
+        "My parents moved to Tokyo",
+        "Our office moved to Singapore",
+        "Our servers live in Frankfurt",
+        "We moved our servers to Frankfurt",
+        "I almost moved to Tokyo",
+        "I wish I lived in Paris",
+        "I hope to move to Berlin",
+        "I was going to move to Berlin",
+        "If I moved to Berlin I'd be happier",
+        "I can't move to London",
+        "My boss wants me to move to Tokyo",
+        "I dream of living in Paris",
+        "I'm thinking about moving to Seoul",
+        "I might live in Tokyo one day",
+        "Someday I'll live in Paris",
+        "我朋友住東京",
+        "我客戶在東京",
+        "我要是搬到東京就好了",
+        "我計畫移居柏林",
+        "我同事搬去首爾了",
+        "我去年差一點搬去倫敦",
+        "我本來要搬到東京",
+        "他叫我搬到首爾",
+    ],
+)
+def test_a_wish_a_plan_and_others_set_no_time_zone(said: str) -> None:
+    assert _zones(said) == []
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "我搬到東京了",
+        "我上個月搬到倫敦了",
+        "我們搬到柏林了",
+        "我現在住在紐約",
+        "我住東京",
+        "我人在溫哥華",
+        "我已經移居柏林了",
+        "我跟太太搬到東京了",
+        "我們全家搬到溫哥華了",
+        "上週搬到首爾了",
+        "我因為工作搬到新加坡了",
+        "I moved to Berlin",
+        "I live in Paris now",
+        "We moved to London",
+        "My wife and I moved to Tokyo",
+        "I'm based in Singapore",
+        "I relocated to Vancouver for work",
+        "After ten years in Leeds I moved to Berlin",
+        "I have moved to Seoul",
+        "Moved to Berlin last week",
+        "I'm in Tokyo now, so use my local time",
+        "我在東京工作，時間用當地的",
+        "我搬來東京一年了",
+        "I've been living in Berlin since May",
+        "Since May I live in Berlin",
+        "I finally moved to Paris",
+        "My family and I live in London",
+        "I live by New York time, give me times in that",
+        "I moved my clinic to Lisbon, so put all appointment times in Lisbon time",
+    ],
+)
+def test_where_the_person_lives_sets_it(said: str) -> None:
+    assert len(_zones(said)) == 1
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "我同事不用 Docker 了，改用 Podman",
+        "我老闆不用 Docker 了，改用 Podman",
+        "我室友從 Docker 換到 Podman",
+        "我同學放棄 Docker，改用 Podman",
+        "隔壁組不用 Docker 了，換 Podman",
+        "我朋友改用 Podman 了",
+        "我弟弟把 Docker 換成 Podman 了",
+        "My boss switched from Docker to Podman",
+        "My friend moved to Podman",
+        "A colleague of mine uses Podman now",
+        "Her team switched to Podman",
+        "我學長現在都用 Podman",
+        "我哥用 Podman",
+        "他們公司改用 Podman 了",
+        "My brother dropped Docker and uses Podman",
+        "My manager dropped Docker and moved to Podman",
+        "我們老師不用 Docker 了，改用 Podman",
+        "Tom switched from Docker to Podman",
+        "小明改用 Podman 了",
+    ],
+)
+def test_what_somebody_else_uses_is_not_learned(said: str) -> None:
+    assert not any(value == "Podman" for _, value in _learned(said))
+
+
+@pytest.mark.parametrize(
+    ("said", "value"),
+    [
+        ("我不用 Docker 了，改用 Podman", "Podman"),
+        ("我們放棄 Docker，改用 Podman", "Podman"),
+        ("我們團隊改用 Podman 了", "Podman"),
+        ("我同事推薦，我改用 Podman 了", "Podman"),
+        ("My boss made us switch to Podman, we use it every day now", "Podman"),
+        ("We switched from Docker to Podman", "Podman"),
+        ("I use Podman now", "Podman"),
+        ("我學長教我用 Podman，我現在都用 Podman", "Podman"),
+        ("跟同事一樣，我改用 Podman 了", "Podman"),
+        ("我們家系統把 MySQL 汰換成 MariaDB，上禮拜切完的", "MariaDB"),
+        ("小明改用 Podman 了，所以我跟著用 Podman", "Podman"),
+        ("我們小組改用 Podman 了", "Podman"),
+    ],
+)
+def test_what_the_person_uses_beside_others_is_learned(said: str, value: str) -> None:
+    assert value in {learned for _, learned in _learned(said)}
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "My favorite season is spring",
+        "I love spring",
+        "I like spring and autumn",
+        "I prefer spring to summer",
+        "I live near Spring Street",
+        "I love gin and tonic",
+        "I live in Phoenix",
+        "I love Django Reinhardt",
+        "I like remix music",
+        "I prefer express trains",
+        "I like echo chambers",
+        "I love rails and trains",
+        "I love unity among people",
+        "I like crystal and candles",
+        "I love my oracle cards",
+        "I live in Java",
+        "Spring is my favorite season",
+        "I drink gin",
+        "I moved to Phoenix",
+        "I like oak and ember colors",
+        "I love a good flask of tea",
+        "I love backbone and grit in people",
+        "I enjoy long express bus rides",
+        "I love swift birds",
+        "I love rust colored leaves",
+        "I prefer gin over vodka",
+        "I adore meteor showers",
+        "My favorite flower blooms in spring",
+        "I love the ruby ring my mom gave me",
+        "I love salsa and dart games",
+        "i love swift little birds",
+        "I moved to Java last year, the island",
+        "I was born in Phoenix",
+        "I enjoy fish on Fridays",
+        "I love poetry",
+        "I love the smell of jasmine",
+        "my wife loves orchid flowers",
+        "I like mocha in the morning",
+        "I hate celery",
+        "I collect yarn",
+        "I love apollo missions and rocket launches",
+        "I drink mocha every morning",
+        "I love meteor showers in August",
+        "I like bun and noodle soups",
+        "I miss spring",
+        "我在 Slack 上班",
+        "I work at Oracle",
+    ],
+)
+def test_an_ordinary_word_is_no_technology(said: str) -> None:
+    assert not any(key in TECHNOLOGY_LISTS for key, _ in _learned(said))
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "I love Spring Boot",
+        "I prefer Spring for backends",
+        "I use Spring at work",
+        "I love Django",
+        "I prefer Express over Fastify",
+        "I use Gin for APIs",
+        "I love Rails",
+        "We use Phoenix with Elixir",
+        "I like Remix better than Next.js",
+        "I love Unity",
+        "I write Crystal",
+        "I use Oracle",
+        "I love Java",
+        "I prefer Flask",
+        "My favorite framework is Spring",
+        "I love Rust",
+        "I like Swift",
+        "i love rust",
+        "i prefer flask",
+        "i like swift a lot",
+        "i love rust and go",
+        "i love java and hiking",
+        "I like python and coffee",
+        "i like rust better",
+        "i like rust more than anything",
+        "i prefer express for my apis",
+        "i love unity engine",
+        "i use gin",
+        "i write dart every day",
+        "i prefer vim",
+        "we use phoenix",
+        "i love elm honestly",
+        "i love flask because it is small",
+        "i like working with ember",
+        "I love Phoenix",
+        "I prefer Remix",
+        "I like Unity most",
+        "I love Oracle",
+        "I use Slack at work",
+    ],
+)
+def test_a_technology_with_an_ordinary_name_is_learned(said: str) -> None:
+    assert any(key in TECHNOLOGY_LISTS for key, _ in _learned(said))

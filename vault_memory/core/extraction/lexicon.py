@@ -158,6 +158,10 @@ class Lexicon:
             self._compiled[path] = phrases.Matcher(self._unless[name])
         return self._compiled[path]
 
+    def is_ordinary(self, spelling: str) -> bool:
+        """Whether a name is an ordinary word, too."""
+        return _squeeze(spelling) in self._listed  # with a version («python 3.12») it is none
+
     def _is_meant(self, match: re.Match[str], folded: str, written: str) -> bool:
         """Whether a name stands for the technology and not for an ordinary word."""
         name = self._alias(match[1])

@@ -10,10 +10,12 @@ from collections.abc import Iterable
 
 from vault_memory.core.extraction import skills, styles
 from vault_memory.core.extraction.clauses import Clause
+from vault_memory.core.extraction.judge.facts import is_of_person
 from vault_memory.core.extraction.judge.leaving import is_left, tells_of_moving
 from vault_memory.core.extraction.judge.proposals import Proposal
 from vault_memory.core.extraction.lexicon import Lexicon
 from vault_memory.core.extraction.rules import HeardTurn
+from vault_memory.core.text import lazily
 
 WORD_CHARS = 24
 """Before a name, so far is looked for what makes it another word."""
@@ -33,9 +35,13 @@ def is_gated(proposal: Proposal, turn: HeardTurn) -> bool:
     if signal.key in skills.TECHNOLOGY_LISTS:
         if _is_unused(clause, proposal.offset, lexicon) or _is_elsewhere(clause, proposal.offset, lexicon):
             return True
-        return _is_another_word(proposal, turn) or not tells_of_moving(proposal, turn)
+        if signal.op == "add" and _is_of_somebody_else(proposal, turn):
+            return True
+        if _is_another_word(proposal, turn) or _is_everyday(proposal, turn):
+            return True
+        return not tells_of_moving(proposal, turn)
     if signal.key == "timezone":
-        return lexicon.words("gates.elsewhere.trip").search(clause) is not None
+        return lexicon.words("gates.elsewhere.trip").search(clause) is not None or not _is_home(proposal, turn)
     if signal.key == "level":
         return _is_of_another_craft(signal.value, turn)
     if signal.key == "current_projects" and proposal.origin == "words":
@@ -61,6 +67,31 @@ def unreal_spans(clauses: Iterable[Clause], lexicon: Lexicon) -> list[tuple[int,
         if clause.sentence == imagined or (is_heard and lexicon.shape(_HEARD).match(clause.text)):
             found.append((clause.start, clause.end))
     return found
+
+
+# --- place ------------------------------------------------------------------------------------------------------------
+
+
+def _is_home(proposal: Proposal, turn: HeardTurn) -> bool:
+    """Whether the person lives where a clause says that somebody lives or has moved: not 我想搬到東京, «my team moved
+    to Berlin». Nothing is asked of a place without such a verb, or in a turn that speaks of time («I live by New York
+    time»)."""
+    lexicon, speech = turn.lexicon, turn.message.speech
+    text = speech[proposal.start : proposal.end]
+    found = [*lexicon.words("gates.home.verbs").finditer(text[: proposal.offset])]
+    if not found or lexicon.words("people.time.spoken_of").search(speech):
+        return True
+    verb = found[-1]
+    before = text[: verb.start()]
+    between = text[verb.end() : proposal.offset]
+    is_planned = verb[0] == "moving" and lexicon.words("gates.home.later").search(text) is not None
+    others = ("words.speaker.others", "gates.home.others")
+    return (
+        not is_planned
+        and lexicon.words("gates.home.others").search(between) is None
+        and lexicon.words("gates.home.unreal").search(before) is None
+        and all(is_of_person(before, lexicon, each) for each in others)
+    )
 
 
 # --- technologies -----------------------------------------------------------------------------------------------------
@@ -91,6 +122,32 @@ def _is_elsewhere(clause: str, at: int, lexicon: Lexicon) -> bool:
     return found is not None and lexicon.words("gates.elsewhere.still").search(clause[found.end() : at]) is None
 
 
+_SOMEBODY_DOES = (
+    r"^(?:[\s,:~-]|{memorable.own.leads})*(?:我们?的?|my|our|an?|the|one of my)? ?"
+    r"(?:{gates.who.persons}|{voices.speaker.given}|[小阿](?![组队弟])[\u3400-\u9fff])的? ?(?:{gates.who.does})"
+)
+
+
+def _is_of_somebody_else(proposal: Proposal, turn: HeardTurn) -> bool:
+    """Whether, wherever a technology is named, its sentence tells what somebody else uses or has left, and no more of
+    the person before the name: 我同事不用 Docker 了，改用 Podman."""
+    named, at = turn.message.technologies, proposal.start + proposal.offset
+    name = next((each.name for each in named if each.start == at), None)
+    places = [each.start for each in named if each.name == name] or [at]
+    return all(_is_told_of_somebody_else(place, turn) for place in places)
+
+
+def _is_told_of_somebody_else(at: int, turn: HeardTurn) -> bool:
+    """Whether the sentence of a place tells, before it, what somebody else does."""
+    clause = next((each for each in turn.clauses if each.start <= at < each.end), None)
+    if clause is None:
+        return False
+    first = next(each for each in turn.clauses if each.sentence == clause.sentence)
+    said = turn.message.speech[first.start : at]
+    does = turn.lexicon.shape(_SOMEBODY_DOES).match(said)
+    return does is not None and turn.lexicon.words("words.speaker.me").search(said, does.end()) is None
+
+
 def _is_another_word(proposal: Proposal, turn: HeardTurn) -> bool:
     """Whether the name of a technology is that of a game, a car or a person: «I play Go», «I like Julia, my boss»."""
     speech, at = turn.message.speech, proposal.start + proposal.offset
@@ -102,6 +159,37 @@ def _is_another_word(proposal: Proposal, turn: HeardTurn) -> bool:
     return is_all or words("gates.elsewhere.word_before").ends(before[-WORD_CHARS:], 0)
 
 
+_OF_WORK = ("gates.elsewhere.of_computers", "gates.craft.of_computers", "subjects.technical")
+
+
+def _is_everyday(proposal: Proposal, turn: HeardTurn) -> bool:
+    """Whether the name of a technology is an ordinary word in a turn that names no other and says nothing of computers:
+    a thing of everyday life that is loved («I love spring»), what goes on with a word («I prefer express trains») or
+    where somebody lives («I live in Phoenix»)."""
+    message, words = turn.message, turn.lexicon.words
+    at = proposal.start + proposal.offset
+    named = next((each for each in message.technologies if each.start == at), None)
+    if named is None or len({each.name for each in message.technologies}) > 1:
+        return False
+    name, before, behind = message.speech[at : named.end], message.speech[:at], message.speech[named.end : proposal.end]
+    if not message.speech.isascii() or words("gates.elsewhere.at_work").ends(before, 1):
+        return False
+    rest = before + behind
+    if any(words(each).search(rest) for each in _OF_WORK):
+        return False
+    if words("gates.elsewhere.places").match(name) and words("gates.elsewhere.dwells").ends(before, 1):
+        return True
+    if not turn.lexicon.is_ordinary(name):
+        return False
+    is_thing = words("gates.elsewhere.everyday").match(name) is not None
+    is_inside = message.written[at].isupper() and before.strip(" ,.!?")
+    if is_inside or not words("gates.elsewhere.loved").search(rest):
+        return False
+    follows = ("gates.left.follows", "gates.elsewhere.how_much")
+    return is_thing or (_LATIN.match(behind) is not None and not any(words(e).match(behind.lstrip()) for e in follows))
+
+
+_LATIN = lazily(" [a-z]")
 _FOR_A_PART = r" ?(?:{gates.choice.as})?( (the|our|an?) )? ?(?:(?:{gates.choice.parts}|{subjects.technical}) ?){1,3}$"
 
 

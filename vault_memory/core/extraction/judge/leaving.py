@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 
 from vault_memory.core.extraction.clauses import Clause
+from vault_memory.core.extraction.judge.facts import is_of_person
 from vault_memory.core.extraction.judge.places import places_of
 from vault_memory.core.extraction.judge.proposals import Proposal
 from vault_memory.core.extraction.lexicon import Lexicon, Technology
@@ -20,12 +21,15 @@ _MOVED = (
     r"|(?:{gates.left.exchanged})|把|将|(?P<place>[^,;]{0,12}?)[从由])(?: (?:my|our))? ?$"
 )
 _DROPPED = r"(?:{roles.drop.before})[^,;]{0,10}$"
-_WHO = r"{memorable.own.subject}|(?:the|our|my) {gates.left.group}|公司|团队"
+_DROPPED_BEHIND = r"[^,;]{0,8}?(?:{roles.drop.after})"
+_WHO = r"(?:{memorable.own.subject})(?: ?的?{gates.left.whole})*|(?:the|our|my) {gates.left.group}|公司|团队"
 _BESIDE = r"(?:{gates.left.just}|{gates.left.time}|{memorable.own.subject}|[把将])"
 _TOLD = (
     rf"^(?:[\s,:~-]|{{memorable.own.leads}}|{{gates.left.time}})*+(?:{_WHO})?"
     r"(?:的|[ ,]|{gates.left.just}|{gates.left.time})*+$"
 )
+_MAKER = r"(?:(?:{gates.left.maker}|{gates.left.just}|{gates.left.time}|[0-9.]+) ?)*"
+_DROPS = rf" ?{_MAKER}(?:{{roles.drop.before}})"
 _UNDONE = ("sayings.left.unreal", "gates.left.undone")
 _PLEASE = r"^(?:(?:{memorable.forget.asks}|{subjects.matter.polite})[ ,]*)+"
 _WHOLE = r"^(?: (?:my|our)(?: [a-z]+){0,2}| the (?:whole|entire)(?: [a-z]+){1,2}|(?:[ 的]|{gates.left.whole})*)$"
@@ -35,6 +39,7 @@ _TO = lazily(
     r"(?: [0-9.]+)? ?(?:to |for |with |onto |over to |in favou?r of |by |→|->"
     r"|[^,;a-z]{0,4}(?:换|改|转|搬|迁|移|跳|升)[^,;a-z]{0,4})"
 )
+_SAID_OF_IT = rf" ?{_MAKER}(?:{{gates.left.itself}})"
 _OURS = lazily(r"(?:could|can|should|shall|would|do|did|may|must) (?:i|we)(?![a-z])")
 _ASKS = lazily("[吗呢]$")
 _VERSION = lazily(r"^(?: ?v?|[.])[0-9]")
@@ -53,13 +58,17 @@ def is_left(value: str, turn: HeardTurn) -> bool:
     placed = [(each, clause) for each in named for clause in turn.clauses if clause.start <= each.start < clause.end]
     if not placed:
         return not any(clause.asks_to_know for clause in turn.clauses)
+    if _is_brushed_off(placed[0][1], turn):
+        return False  # «Forget it, Redis is fine»
     telling = [(each, clause) for each, clause in placed if _is_said_to_be_left(clause, each, turn)]
-    takes_back = turn.lexicon.words("words.negation.takes_back")
-    if not telling and any(takes_back.search(each.text) and not _OURS.match(each.text) for each in turn.clauses):
-        return True  # it is asked for: «take Nuxt away»
+    is_told = any(_is_said_before(clause, each, turn) for each, clause in telling)
+    if any(_is_asked_for(clause, placed[0], turn, is_told) for clause in turn.clauses):
+        return True  # «take Nuxt away»
+    is_sure = len({clause.sentence for _, clause in telling}) > 1  # who says so twice leaves it as a whole
     telling = telling or placed
-    return not _is_taken_up_again(telling[0][0], turn) and any(
-        _is_left_in(clause, each, turn) for each, clause in telling
+    return not _is_taken_up_again(telling[0][0], turn) and (
+        any(_is_left_in(clause, each, turn) for each, clause in telling)
+        or (is_sure and all(_is_told_to_be_left(clause, each, turn) for each, clause in telling))
     )
 
 
@@ -77,8 +86,53 @@ def tells_of_moving(proposal: Proposal, turn: HeardTurn) -> bool:
     return not _is_undone(place, turn.lexicon) and _is_told(clause, moved.start(), turn)
 
 
+def _is_asked_for(clause: Clause, named: tuple[Technology, Clause], turn: HeardTurn, is_told: bool) -> bool:
+    """Whether a clause asks that a technology, named there or before, be taken out of what is kept. Where the turn
+    tells that it is left, only a clause that speaks of what is kept asks for it."""
+    technology, where = named
+    lexicon, found = turn.lexicon, turn.lexicon.words("words.negation.takes_back").search(clause.text)
+    if found is None or clause.start < where.start or _OURS.match(clause.text):
+        return False
+    names_profile = lexicon.words("gates.left.profile").search(clause.text) is not None
+    before = lexicon.shape(_PLEASE).sub("", clause.text[: found.start()])
+    if is_told and not names_profile:
+        return False
+    if lexicon.words("words.speaker.me").search(before):  # 我手機也跟著刪了
+        return clause is not where and clause.text.endswith("了") and not _is_undone(before, lexicon)
+    is_wished = before.isascii() and _is_undone(before, lexicon)  # 要 before a Chinese verb asks
+    if clause is not where:
+        return not is_wished
+    return names_profile or not (
+        is_wished
+        or not is_of_person(before, lexicon)
+        or acts_itself(clause, technology, turn)
+        or _is_a_thing(clause, technology, turn)
+    )
+
+
+def _is_brushed_off(clause: Clause, turn: HeardTurn) -> bool:
+    """Whether the clause before says to leave a matter alone, and no more, and this one drops nothing."""
+    brushes_off = turn.lexicon.shape(r"[\s,]*{gates.left.brush_off}[\s,]*")
+    before = next((each for each in reversed(turn.clauses) if each.end <= clause.start), None)
+    drops = any(turn.lexicon.words(name).search(clause.text) for name in ("roles.drop.before", "roles.drop.after"))
+    return before is not None and not drops and brushes_off.fullmatch(before.text) is not None
+
+
+def _is_told_to_be_left(clause: Clause, technology: Technology, turn: HeardTurn) -> bool:
+    """Whether a clause tells as a fact of its person that a technology is left, for whatever part of the work."""
+    dropped = turn.lexicon.shape(_DROPPED).search(clause.text[: technology.start - clause.start])
+    return dropped is not None and _is_told(clause, dropped.start(), turn)
+
+
 def _is_said_to_be_left(clause: Clause, technology: Technology, turn: HeardTurn) -> bool:
-    """Whether words stand before a technology that say that it is left, whoever leaves it."""
+    """Whether words beside a technology say that it is left, whoever leaves it."""
+    if _is_said_before(clause, technology, turn):
+        return True
+    behind = clause.text[technology.end - clause.start :]
+    return turn.lexicon.shape(_DROPPED_BEHIND).match(behind) is not None
+
+
+def _is_said_before(clause: Clause, technology: Technology, turn: HeardTurn) -> bool:
     before = clause.text[: technology.start - clause.start]
     return bool(_moved(clause, technology, turn.lexicon) or turn.lexicon.shape(_DROPPED).search(before))
 
@@ -98,7 +152,7 @@ def _is_left_in(clause: Clause, technology: Technology, turn: HeardTurn) -> bool
         return True  # «remove it from my profile»
     if clause.asks_to_know or _ASKS.search(clause.text):
         return False
-    if _goes_on(clause, technology, turn) or _is_one_version(clause, technology, turn):
+    if _is_a_thing(clause, technology, turn) or _is_one_version(clause, technology, turn):
         return False
     before = clause.text[: technology.start - clause.start]
     if moved := _moved(clause, technology, lexicon):
@@ -108,8 +162,11 @@ def _is_left_in(clause: Clause, technology: Technology, turn: HeardTurn) -> bool
     else:
         dropped = lexicon.shape(_DROPPED).search(before)
         is_from = dropped is None and _FROM.search(before) is not None
+        verb = dropped[0] if dropped else ""
         before = lexicon.shape(_PLEASE).sub("", before[: dropped.start()] if dropped else before)
-        is_so = not is_from and not _is_undone(before, lexicon)
+        is_so = not is_from and not _is_undone(before, lexicon) and not lexicon.words("gates.left.failed").search(verb)
+        is_so = is_so and not acts_itself(clause, technology, turn) and is_of_person(before, lexicon)
+        is_so = is_so and (dropped is not None or _is_left_by_person(clause, technology, lexicon))
         is_so = is_so and (bool(before.strip()) or clause.text.isascii() or _is_done(clause, turn))
     before = lexicon.shape(_BESIDE).sub(" ", before)
     parts = ("gates.left.part_before", before), ("gates.left.part_behind", _behind(clause, technology, turn))
@@ -136,12 +193,36 @@ def _behind(clause: Clause, technology: Technology, turn: HeardTurn) -> str:
     return lexicon.shape(_ENDS).sub("", text)
 
 
+def acts_itself(clause: Clause, technology: Technology, turn: HeardTurn) -> bool:
+    """Whether a technology is the subject of what is said, or another one is that says it: «Docker no longer supports
+    Windows 7», Kubernetes 不再使用 Docker."""
+    lexicon, named = turn.lexicon, turn.message.technologies
+    here = [each for each in named if clause.start <= each.start < clause.end]
+    first = here[0]
+    before = clause.text[: first.start - clause.start]
+    if lexicon.words("words.speaker.me").search(before):
+        return False
+    if first is technology:
+        behind = clause.text[technology.end - clause.start :]
+        says = lexicon.shape(_SAID_OF_IT).match(behind)
+        return says is not None or (len(here) > 1 and lexicon.shape(_DROPS).match(behind) is not None)
+    between = clause.text[first.end - clause.start : technology.start - clause.start]
+    return not lexicon.words("words.speaker.me").search(between) and lexicon.shape(_DROPS).match(between) is not None
+
+
 def _is_told(clause: Clause, at: int, turn: HeardTurn) -> bool:
     """Whether a clause tells what begins at `at` as a fact of its person: nobody and nothing else stands before it."""
     is_hypothetical = clause.is_hypothetical and not clause.has_happened
     if clause.asks_to_know or is_hypothetical or not turn.lexicon.shape(_TOLD).match(clause.text[:at]):
         return False
     return _is_done(clause, turn)
+
+
+def _is_left_by_person(clause: Clause, technology: Technology, lexicon: Lexicon) -> bool:
+    """Whether nobody else stands between a technology and the words that it is left: not Docker 我同事不用了."""
+    behind = clause.text[technology.end - clause.start :]
+    dropped = lexicon.words("roles.drop.after").search(behind)
+    return dropped is None or is_of_person(behind[: dropped.start()], lexicon)
 
 
 def _is_done(clause: Clause, turn: HeardTurn) -> bool:
@@ -161,10 +242,13 @@ def _is_all(what: str | None, technology: Technology, lexicon: Lexicon) -> bool:
     return len(places) == 1 and lexicon.shape(shape).match(what) is not None
 
 
-def _goes_on(clause: Clause, technology: Technology, turn: HeardTurn) -> bool:
-    """Whether what stands behind a name goes on with it: Git GUI, Vim plugins."""
+def _is_a_thing(clause: Clause, technology: Technology, turn: HeardTurn) -> bool:
+    """Whether a name is part of that of a thing: Git GUI, Vim plugins, Redis 那一行, 簡報裡的 Docker."""
+    words, at = turn.lexicon.words, technology.start - clause.start
     behind = clause.text[technology.end - clause.start :]
-    if turn.lexicon.words("gates.left.thing").match(behind.lstrip()):
+    is_kept = words("gates.left.profile").search(clause.text) is not None  # 我清單裡的 Docker
+    beside = words("gates.left.thing").match(behind.lstrip()) or words("gates.left.holder").ends(clause.text[:at], 1)
+    if beside and not is_kept:
         return True
     return bool(_LATIN.match(behind)) and not turn.lexicon.words("gates.left.follows").match(behind.lstrip())
 
