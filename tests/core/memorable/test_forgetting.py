@@ -368,7 +368,7 @@ def test_a_place_of_work_means_what_may_be_there() -> None:
         ("I teach history and on Sundays I sail", "Forget that I sail", "I teach history", False),
         ("I work in a bank, and in the evenings I paint", "Forget that I paint", "I work in a bank", False),
         ("I'm a teacher, on weekends I sail", "Forget that I sail", "I'm a teacher", False),
-        ("In winter I ski, in summer I sail", "Forget that I sail", "", True),
+        ("In winter I ski, in summer I sail", "Forget that I sail", "In winter I ski", False),
         ("I teach history, but these days I mostly sail", "Forget that I sail", "", True),
         ("I sail", "Forget that I sail", "", False),
         ("I live in Ghent", "Forget where I live", "", False),

@@ -205,6 +205,11 @@ _FORMS = (
     r"{sayings.left.gives}" + _THING + r"{sayings.left.away}" + _END,
 )
 _INSTEAD = r"(?:{sayings.left.instead}|(?<=, )not|(?<=,)not)" + _THING + _END
+_GOVERNED = (
+    r"(?:(?<!had )(?<!managed )(?<!decided )(?<!able )(?<!forced )(?<!chose )(?<!chosen )(?<![a-z])to|'d"
+    r"|(?<![a-z])(?:can|can't|cannot|could|couldn't|must))(?: (?:{sayings.frame.adverb}|{sayings.frame.now}))* ?$"
+)
+"""Before a verb: it says what somebody promises, wishes or is able to do, and not what is done; who managed to has."""
 _OF = lazily(r"^(?:(?:all|both|my|our|the)(?![a-z])|我们?的|那(?:台|只|辆|个|家)|(?:old|position|job) (?:at |as )?)+ ?")
 _WORK = lazily(r"(?:的?(?:那份|那个)?(?:工作|职位|职务)| job)$")
 _ARTICLES = ("a", "an", "the", "some", "any", "my", "our", "old")
@@ -219,9 +224,15 @@ def left_behind(text: str, *, is_new: bool) -> list[Thing]:
         thing
         for form in forms
         for found in lexicon.shape(form).finditer(folded)
-        if not lexicon.words("sayings.left.unreal").search(folded[: found.start()])
+        if not is_unreal(folded[: found.start()])
         and (thing := read_thing(_WORK.sub("", _OF.sub("", found["thing"].strip())), _ARTICLES))
     ]
+
+
+def is_unreal(before: str) -> bool:
+    """Whether the folded words before a verb say that it may come to that, or never did: «I'd love to», 我打算."""
+    lexicon = load_lexicon()
+    return bool(lexicon.words("sayings.left.unreal").search(before) or lexicon.shape(_GOVERNED).search(before))
 
 
 def begins_with_leaving(text: str) -> bool:

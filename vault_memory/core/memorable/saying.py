@@ -15,6 +15,7 @@ from vault_memory.core.extraction import is_left, load_lexicon, read_turn, speak
 from vault_memory.core.memorable.ending import (
     ended_with,
     is_beside,
+    is_unreal,
     is_with_again,
     is_without,
     kinds_left,
@@ -240,8 +241,7 @@ def _changed(text: str) -> frozenset[str]:
     found = [
         name
         for name in lexicon.sections("sayings.changed")
-        if (said := lexicon.words(f"sayings.changed.{name}").search(folded))
-        and not lexicon.words("sayings.left.unreal").search(folded[: said.start()])
+        if (said := lexicon.words(f"sayings.changed.{name}").search(folded)) and not is_unreal(folded[: said.start()])
     ]
     return frozenset(found) if found and not _is_of_others(folded) else frozenset()
 
