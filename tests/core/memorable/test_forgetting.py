@@ -379,3 +379,52 @@ def test_a_place_of_work_means_what_may_be_there() -> None:
 def test_what_goes_with_it_stays_or_is_told(content: str, request_: str, left: str, is_more: bool) -> None:
     cut = to_forget(request_)[0].cut(content)
     assert (cut.fit > 0, cut.left, cut.is_more) == (True, left, is_more)
+
+
+@pytest.mark.parametrize(
+    ("content", "said", "left"),
+    [
+        ("我住在淡水", "忘掉我住哪裡", ""),
+        ("I live in Cork", "forget where I live", ""),
+        ("I live near Leeds", "forget where I live", ""),
+        ("I live in the countryside", "forget where I live", ""),
+        ("我住在鄉下", "忘掉我的地址", ""),
+        ("我住在台北", "忘掉我住的地方", ""),
+        ("我住在台北", "我住哪裡請你刪掉", ""),
+        ("我住在台北", "別存我住哪裡", ""),
+        ("我住在台北", "我不想讓你知道我住哪裡", ""),
+        ("I live in Leeds", "You needn't keep where I live", ""),
+        ("我養了一隻狗", "忘掉狗的事", ""),
+        ("我喜歡喝茶", "忘掉茶的事", ""),
+        ("我喜欢打篮球和游泳", "忘掉我喜欢打篮球", "我喜欢游泳"),
+        ("我養了兩隻兔子，住在宜蘭", "忘記我住宜蘭", "我養了兩隻兔子"),
+    ],
+)
+def test_what_was_not_found(content: str, said: str, left: str) -> None:
+    """Where one lives is a place, whatever else its word is, or in what, near what or with whom; a thing of one
+    character is a matter, too; and more ways to ask."""
+    (asked,) = to_forget(said)
+    assert asked.cut(content).fit and asked.cut(content).left == left
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("我喜歡吃熱狗", "忘掉狗的事"),
+        ("我住院三天", "忘掉我住哪裡"),
+        ("I live for music", "forget where I live"),
+        ("I live on coffee", "forget where I live"),
+        ("我有一個妹妹，住在台南", "忘記我住台南"),
+        ("My dentist lives in Cork", "forget where I live"),
+    ],
+)
+def test_what_is_not_meant_stays(content: str, said: str) -> None:
+    """The near misses of these."""
+    assert [asked.cut(content).fit for asked in to_forget(said)] == [0]
+
+
+def test_two_kinds_at_once() -> None:
+    """Two kinds of things of one's own are two requests; 別存我的檔案 is a task."""
+    assert [asked.words for asked in to_forget("忘掉我的工作跟寵物")] == ["工作", "寵物"]
+    assert [asked.fits("我養了一隻狗") for asked in to_forget("忘掉我的工作跟寵物")] == [0, 1]
+    assert not to_forget("別存我的檔案")

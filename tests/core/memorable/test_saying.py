@@ -251,3 +251,18 @@ def test_a_technology_in_use_is_replaced_where_it_is_left_as_a_whole(new: str, o
 def test_who_had_to_has_done_it(new: str) -> None:
     """Behind «to» stands mostly what is not done yet; not behind these."""
     assert compared(new, "I smoke") == "replaces"
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("我是素食者", "我不吃素了"),
+        ("I live in Berlin", "I moved to Galway last month"),
+        ("我住在台北", "我搬到淡水了"),
+        ("I live in Cork", "I moved to Reading"),
+        ("My favorite band is Radiohead", "My favorite band these days is Wilco"),
+    ],
+)
+def test_what_was_kept_beside(old: str, new: str) -> None:
+    """A place is one whatever else its word is; when it was and «these days» say nothing of the thing."""
+    assert compared(new, old) == "replaces"

@@ -119,8 +119,15 @@ def _kinds_of_act(said: Saying) -> set[str]:
 def _of_its_person(text: str) -> Saying | None:
     """What a text says its person is or does, with nothing beside it but since when: «I went vegan last year»."""
     said = read_saying(load_lexicon().shape(_SINCE).sub("", fold(text)))
-    is_alone = said is not None and len(said.thing.words) == 1 and said.relation in (BE, DO) and not said.when
+    is_one = said is not None and (len(said.thing.words) == 1 or _is_state(said.thing))
+    is_alone = said is not None and is_one and said.relation in (BE, DO) and not said.when
     return said if said is not None and is_alone and said.subject == "me" else None
+
+
+def _is_state(thing: Thing) -> bool:
+    """Whether a thing is what somebody is who does without something, though a known thing is in its name: 素食者."""
+    lexicon, name = load_lexicon(), "".join(min(word) for word in thing.words)
+    return any(name in lexicon.listed(f"sayings.without.{kind}.states") for kind in lexicon.sections("sayings.without"))
 
 
 def _begins_with(name: str) -> frozenset[str]:
@@ -137,7 +144,7 @@ def _named(name: str) -> frozenset[str]:
 def _parts(said: Saying) -> Iterator[Thing]:
     kinds = said.thing.kinds
     yield said.thing
-    if said.relation == LIKE and len(said.thing.words) > 1 and said.thing.words[0] & _acts():
+    if said.relation == LIKE and len(said.thing.words) > 1 and said.thing.words[0] & acts():
         yield Thing(said.thing.words[1:], kinds)  # who plays it no more is not known for liking to
     if said.slot == COMMUTE:  # what one goes by stands at the end: driving my Skoda
         yield from (Thing(said.thing.words[at:], kinds) for at in range(1, len(said.thing.words)))
@@ -154,7 +161,7 @@ def _parts(said: Saying) -> Iterator[Thing]:
 
 
 @cache
-def _acts() -> frozenset[str]:
+def acts() -> frozenset[str]:
     """The words that say what is done with a thing that is liked: to play it, to watch it."""
     lexicon = load_lexicon()
     listed = (*lexicon.listed("sayings.relation.play.yes"), *lexicon.listed("sayings.frame.act"))

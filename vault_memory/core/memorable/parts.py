@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from vault_memory.core.extraction import load_lexicon, read_turn, speaker
-from vault_memory.core.memorable.ending import without_count
+from vault_memory.core.memorable.ending import acts, without_count
 from vault_memory.core.memorable.kinds import kind_of
 from vault_memory.core.memorable.order import is_whole
 from vault_memory.core.memorable.saying import compared, says_as_much
@@ -225,7 +225,8 @@ def _lead(text: str, clause: str, separator: str, before: str, named: Sequence[s
         return None
     if clause and _OWN.match(folded):
         return "" if read_saying(text) else None
-    lead = _person_of(before, is_added=bool(_ADDS.search(separator))) if clause else ""
+    is_added = bool(_ADDS.search(separator)) or (not _is_of_family(before) and _is_named(clause, before, named))
+    lead = _person_of(before, is_added=is_added) if clause else ""
     if lead and _is_done(lead, text):
         return lead
     if (frame := next(_frames(text, before), None)) and not says_something(folded):
@@ -249,6 +250,12 @@ def _person_of(before: str, *, is_added: bool) -> str:
     if not is_added and (_is_of_family(before) or _COUNTED.search(fold(before))):
         return ""  # 我有一個妹妹，住在台南
     return f"{person[0]} " if person[0].isascii() else person[0]
+
+
+def _is_named(clause: str, before: str, named: Sequence[str]) -> bool:
+    """Whether the request says just this clause of its person."""
+    person = _PERSON.match(before)
+    return bool(person and any(says_as_much(f"{person[0]} {clause}", each) == 2 for each in named))
 
 
 def _is_done(lead: str, text: str) -> bool:
@@ -295,7 +302,7 @@ def _frames(text: str, before: str, named: Sequence[str] = (), of: Sequence[str]
     if said is None or alone is None:
         return
     is_named = any(says_as_much(f"{'I like ' if text.isascii() else '我喜歡'}{text}", each) == 2 for each in named)
-    if not is_named and not (_is_one_known(alone) and _is_one_known(said)):
+    if not is_named and not (_is_one_known(alone) and (_is_one_known(said) or _is_doing_one(said))):
         return
     for found in _BOUNDARY.finditer(before):
         listed = read_saying(before[: found.start()] + text)
@@ -306,6 +313,12 @@ def _frames(text: str, before: str, named: Sequence[str] = (), of: Sequence[str]
 def _is_one_known(said: Saying) -> bool:
     """Whether a statement is about one thing of a known kind."""
     return bool(said.thing.kinds) and len(without_count(said.thing.words)) == 1
+
+
+def _is_doing_one(said: Saying) -> bool:
+    """Whether a statement is about liking to do something with one thing of a known kind: 打籃球."""
+    words = said.thing.words
+    return said.relation == LIKE and bool(said.thing.kinds) and len(words[1:]) == 1 and bool(words[0] & acts())
 
 
 def _is_of_list(listed: Saying, said: Saying, of: Sequence[str]) -> bool:

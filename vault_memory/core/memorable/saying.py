@@ -32,6 +32,7 @@ from vault_memory.core.memorable.wording import (
     DECIDE,
     DO,
     FAVOURITE,
+    LEVELS,
     LIKE,
     LIVE,
     MAX_CHARS,
@@ -280,7 +281,8 @@ def _topics(said: Saying) -> list[str]:
 
 def _in_its_place(new: Saying, old: Saying) -> Verdict:
     """What a new one of which a person has only one makes of the old one."""
-    is_of_level = not new.thing.kinds or not old.thing.kinds or bool(new.thing.kinds & old.thing.kinds)
+    levels = [each.thing.kinds & {*LEVELS} for each in (new, old)]  # Cork is a town there, and no wood
+    is_of_level = not all(levels) or bool(levels[0] & levels[1])
     if new.slot != old.slot or new.when != old.when or (new.relation == LIVE and not is_of_level):
         return "other"  # who lives in a town lives in a country, too
     if new.thing.is_beginning_of(old.thing) and new.more in ("", old.more):

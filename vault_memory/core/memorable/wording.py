@@ -117,7 +117,7 @@ class _Reader:
         self._after = sorted(after.items(), key=lambda each: -len(each[0]))
         self._longest = max(map(len, self._known))
         self._tail, self._gone, self._taking, self._able = map(frame, ("tail", "gone", "taking", "able"))
-        self._articles, self._dwelling = frame("article"), frame("dwelling")
+        self._articles, self._dwelling, self._now = map(frame, ("article", "dwelling", "now"))
         self._begun, self._since = tuple(frame("begun")), tuple(frame("since"))
         self._swap, self._under_way = frozenset(frame("swap")), frozenset(frame("under_way"))
         self._more, self._was = _any_of(frame("more")), _any_of(frame("was"))
@@ -132,7 +132,8 @@ class _Reader:
             slot, thing = favourite["slot"] or favourite["also"] or "", favourite["thing"] or favourite["which"]
             if slot:
                 said = self._made(FAVOURITE, True, thing, replace(heard, subject="me"))
-                return replace(said, slot=kind_of_favourite(slot)) if said else None
+                now = next((each for each in self._now if _ends(slot, each)), "")
+                return replace(said, slot=kind_of_favourite(slot.removesuffix(now).strip())) if said else None
             text = f"i like {thing}"
         text = self._without(text, "lead")
         for phrase, is_so in self._after:
@@ -220,8 +221,9 @@ class _Reader:
         heard.is_under_way = heard.is_under_way or phrase in self._under_way
 
     def _made(self, relation: str, is_so: bool, thing: str, heard: _Heard, whole: str = "") -> Saying | None:
-        if relation == LIVE and not self._is_place(thing, heard.written):
-            relation, thing = DO, whole or thing
+        if relation == LIVE:
+            is_place = self._is_place(thing, heard.written)
+            relation, thing = (LIVE, _SINCE.sub("", thing)) if is_place else (DO, whole or thing)
         if relation == WORK and not self._is_workplace(thing, heard.written):
             relation, thing = DO, whole or thing
         if relation in _GOING and (way := way_to_work(whole or thing)):
@@ -304,8 +306,10 @@ class _Reader:
             or any(_holds(thing, each) for each in self._dwelling)
         ):
             return False
-        if categories.load().categories_of(thing):
-            return _is_known_place(thing)
+        if _is_known_place(thing):
+            return True
+        if categories.load().categories_of(thing).keys() & (_WORKPLACES | _NO_WORKPLACES):  # 旅館; not Cork or 淡水
+            return False
         if _HAN.match(thing):
             return len(thing) <= MAX_PLACE_CHARS and not _INSIDE.search(thing)
         return re.search(rf"(?<![A-Za-z]){re.escape(thing.split()[0].capitalize())}", written) is not None
@@ -339,6 +343,10 @@ _ONE_OF = "[一两这那哪某][个间栋套座幢层处家]"
 """With a classifier stands what kind of dwelling it is, as behind an English article: 一個眷村, 這間青旅. No town is
 counted: 一中街, 三重, 两江新区."""
 _NO_PLACE = re.compile(rf"^(?:[得了过满院着在]|{_ONE_OF}|(?:a|an|the|my|our|this|that|with|alone|near)\b)")
+_SINCE = re.compile(
+    r" (?:last (?:week|month|year|spring|summer|autumn|fall|winter)|(?:a|a few|two|three|some|[0-9]+) "
+    r"(?:week|month|year)s? ago|in (?:19|20)[0-9]{2})$"
+)
 _STREET = re.compile(r" (?:street|road|avenue|lane|boulevard|square)(?![a-z])|[路街巷弄]$")
 """Who moves to a street may stay in the town."""
 _INSIDE = re.compile("..里[面头]?$")
