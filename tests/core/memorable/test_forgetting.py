@@ -427,4 +427,5 @@ def test_two_kinds_at_once() -> None:
     """Two kinds of things of one's own are two requests; 別存我的檔案 is a task."""
     assert [asked.words for asked in to_forget("忘掉我的工作跟寵物")] == ["工作", "寵物"]
     assert [asked.fits("我養了一隻狗") for asked in to_forget("忘掉我的工作跟寵物")] == [0, 1]
-    assert not to_forget("別存我的檔案")
+    for task in ("別存我的檔案", "我不想讓你知道答案", "you needn't keep the comments", "不用保留我在第三行加的註解"):
+        assert not to_forget(task)

@@ -107,6 +107,8 @@ def test_what_replaces_another_is_told(old: str, new: str) -> None:
         ("I live in Leeds", "I live in Paris in my dreams"),
         ("I live in Leeds", "I'm moving to Paris next year"),
         ("I live in Leeds", "I moved to York Street"),
+        ("I live in Leeds", "I moved to Vim"),
+        ("I live in Leeds", "I moved to Kubernetes last month"),
         ("我住台北", "我平日住台南"),
         ("我住台北", "我搬到中山路了"),
         ("I smoke", "I'd love to quit smoking"),

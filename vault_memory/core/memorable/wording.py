@@ -308,8 +308,9 @@ class _Reader:
             return False
         if _is_known_place(thing):
             return True
-        if categories.load().categories_of(thing).keys() & (_WORKPLACES | _NO_WORKPLACES):  # 旅館; not Cork or 淡水
-            return False
+        kinds = categories.load().categories_of(thing).keys()
+        if kinds & (_WORKPLACES | _NO_WORKPLACES | _SOFTWARE) or thing.split()[0] in load_lexicon().names:
+            return False  # 旅館, Vim; not Cork or 淡水
         if _HAN.match(thing):
             return len(thing) <= MAX_PLACE_CHARS and not _INSIDE.search(thing)
         return re.search(rf"(?<![A-Za-z]){re.escape(thing.split()[0].capitalize())}", written) is not None
@@ -375,6 +376,7 @@ _MOVED = re.compile(
     r"|(?P<to>moved from .{1,24}? to ))(?P<thing>.{1,30})$"
 )
 _WORKPLACES, _NO_WORKPLACES = {"place"}, {"weekday", "furniture", "room", "family"}
+_SOFTWARE = {"programming_tool", "programming_language", "office_software", "software"}
 _AT_HOME = re.compile(r"(?:home|my own|myself)(?![a-z])|家里?$")
 _DWELLS = re.compile(
     r"^(?:live|am living|rent|share) (?P<how>(?:alone|with|an?|in an?|on) ?[a-z' ]{0,24}?) ?in (?P<thing>[^,]{2,24}?)"
