@@ -562,3 +562,17 @@ def test_the_half_that_is_still_so_stays_within_a_turn(vault: Vault) -> None:
     record_turn(vault, "bob", "I work at Nokia and live in Leeds", "Nice.")
     record_turn(vault, "bob", "I quit my job. I moved to York.", "Oh.")
     assert "I live in Leeds" not in "".join(memory.content for memory in kept(vault, "bob"))
+
+
+def test_the_half_of_a_note_by_hand_stays(vault: Vault, home: Home) -> None:
+    """The same of a note that its person wrote, whose name is no id of ours."""
+    record_turn(vault, "alice", "hello", "Hi!")
+    vault.history.flush()
+    (home.path / "memories").mkdir(exist_ok=True)
+    note = home.path / "memories/Where I live, really.md"
+    note.write_text("---\ntype: fact\n---\nI live in Leeds and play chess\n", "utf-8")
+    for command in (["add", "-A"], ["-c", "user.name=A", "-c", "user.email=a@b.c", "commit", "-qm", "by hand"]):
+        subprocess.run(["git", *command], cwd=vault.root, check=True)
+    search(vault, "alice", SearchQuery("chess"))
+    record_turn(vault, "alice", "I moved to York", "Noted.")
+    assert sorted(contents(vault)) == ["I moved to York", "I play chess"]

@@ -211,9 +211,8 @@ def _rests(vault: Vault, user_id: str, old: Sequence[Memory], new: Mapping[str, 
             rest = rest if left is None else left
         if rest in ("", memory.content) or told_otherwise(vault, user_id, rest, memory.type)[0]:
             continue
+        made = memory_id(memories.prefix_of(memory.id), memory.created_at or vault.now())
         part = memories.with_less(memory, rest)
-        prefix = memory.id.partition("_")[0]
-        made = memory_id(prefix, memory.created_at or vault.now())
         found.append(replace(part, id=made, supersedes=memory.id, superseded_by=None))
     return found
 
