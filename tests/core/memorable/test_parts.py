@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.pace import assert_at_most
-from vault_memory.core.memorable import to_forget
+from vault_memory.core.memorable import compared, still_so, to_forget
 
 LABELLED = Path(__file__).parents[2] / "data/memorable/parts.jsonl"
 ROWS = [json.loads(line) for line in LABELLED.read_text("utf-8").split("\n") if line]
@@ -94,3 +94,25 @@ def test_taking_apart_takes_its_time() -> None:
     adverbs = ("我住台南，" + each * 90 for each in ("每天", "真的很常常偶爾", "跟和對用", "每隔一天早上"))
     for text in (*repeated, *adverbs, "I row, " + "really also just still " * 8):
         assert_at_most(2, partial(asked.cut, text[:199]))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "left"),
+    [
+        ("I live in Leeds and I'm vegan", "I moved to York", "I'm vegan"),
+        ("我在台積電上班，養了一隻狗", "我換工作了，現在當老師", "我養了一隻狗"),
+        ("I work at Nokia and play chess", "I quit my job", "I play chess"),
+        ("Our database is MySQL and our backend is Java", "Our database is PostgreSQL now", "our backend is Java"),
+        ("I live in Berlin with my wife and two cats", "I moved to Paris", ""),
+        ("I live in Leeds", "I moved to York", ""),
+    ],
+)
+def test_what_a_change_leaves(old: str, new: str, left: str) -> None:
+    """Of a memory whose place another takes the half that is still so is told; "" where there is none."""
+    assert compared(new, old) == "replaces" and still_so(old, new) == left
+
+
+def test_what_cannot_be_told_apart_is_told() -> None:
+    """Of what says something else too, in one part, nothing says which of it is over."""
+    old = "I live in Leeds and for now they love it"
+    assert compared("I moved to York", old) == "replaces" and still_so(old, "I moved to York") is None

@@ -102,6 +102,22 @@ def test_what_replaces_another_is_told(old: str, new: str) -> None:
         ("I love mangoes, but I hate durian", "I hate mangoes now"),
         ("I live in Taipei on weekdays", "I live in Tainan on weekends"),
         ("我住在台灣", "我住在高雄"),
+        ("I live in Leeds", "I live in Paris in the summer"),
+        ("I live in Leeds", "I live in Paris half the year"),
+        ("I live in Leeds", "I live in Paris in my dreams"),
+        ("I live in Leeds", "I'm moving to Paris next year"),
+        ("I live in Leeds", "I moved to York Street"),
+        ("I live in Leeds", "I moved to Vim"),
+        ("I live in Leeds", "I moved to Kubernetes last month"),
+        ("我住台北", "我平日住台南"),
+        ("我住台北", "我搬到中山路了"),
+        ("I smoke", "I'd love to quit smoking"),
+        ("I smoke", "I wish I could quit smoking"),
+        ("I smoke", "I can't quit smoking"),
+        ("I smoke", "I promised to finally quit smoking"),
+        ("I smoke", "I'd rather quit smoking"),
+        ("我抽菸", "我正在戒菸"),
+        ("I work at Nokia", "I'd love to quit my job"),
         ("I have two cats", "I have three cats"),
         ("I prefer tea to coffee", "I prefer coffee to tea"),
         ("My brother loves jazz", "I love jazz"),
@@ -229,3 +245,26 @@ def test_a_long_text_is_no_saying_and_reading_takes_its_time() -> None:
 )
 def test_a_technology_in_use_is_replaced_where_it_is_left_as_a_whole(new: str, old: str, verdict: str) -> None:
     assert compared(new, old) == verdict
+
+
+@pytest.mark.parametrize(
+    "new", ["I had to quit smoking", "I finally managed to quit smoking", "I decided to quit smoking"]
+)
+def test_who_had_to_has_done_it(new: str) -> None:
+    """Behind «to» stands mostly what is not done yet; not behind these."""
+    assert compared(new, "I smoke") == "replaces"
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("我是素食者", "我不吃素了"),
+        ("I live in Berlin", "I moved to Galway last month"),
+        ("我住在台北", "我搬到淡水了"),
+        ("I live in Cork", "I moved to Reading"),
+        ("My favorite band is Radiohead", "My favorite band these days is Wilco"),
+    ],
+)
+def test_what_was_kept_beside(old: str, new: str) -> None:
+    """A place is one whatever else its word is; when it was and «these days» say nothing of the thing."""
+    assert compared(new, old) == "replaces"

@@ -536,3 +536,43 @@ def test_looking_for_the_same_takes_as_long_among_many(vault: Vault, home: Home)
     recorded = record_turn(vault, "alice", "我喜歡喝茶")
     assert [each.became for each in recorded.memories] == ["reinforced"]
     assert [each.became for each in record_turn(vault, "alice", "我愛茶").memories] == ["reinforced"]
+
+
+def test_the_half_that_is_still_so_stays(vault: Vault, home: Home) -> None:
+    """«I moved to York» ends where one lives, and not what one teaches: that is kept as a memory of its own, as old and
+    living as long as the one whose place is taken, in one commit; and it is told."""
+    record_turn(vault, "alice", "I live in Leeds and teach maths", "Nice.")
+    (before,) = kept(vault)
+    recorded = record_turn(vault, "alice", "I moved to York", "Noted.")
+    vault.history.flush()
+    new, rest = sorted(kept(vault), key=lambda each: each.content, reverse=True)[::-1]
+    assert (new.content, rest.content) == ("I moved to York", "I teach maths")
+    assert rest.supersedes == new.supersedes == before.id
+    assert (rest.source, rest.created_at, rest.expires_at) == (before.source, before.created_at, before.expires_at)
+    assert [each.summary() for each in recorded.memories] == ["fact: I moved to York; what stays: I teach maths"]
+    assert home.log()[0].subject == "memories(alice): add 2 memories" and home.is_clean()
+    record_turn(vault, "alice", "I moved to Bath", "Noted.")
+    assert sorted(contents(vault)) == ["I moved to Bath", "I teach maths"]
+
+
+def test_the_half_that_is_still_so_stays_within_a_turn(vault: Vault) -> None:
+    """The same of two sentences of one turn, and of two changes of one memory."""
+    record_turn(vault, "alice", "I live in Leeds and play chess. I moved to York.", "Nice.")
+    assert sorted(contents(vault)) == ["I moved to York", "I play chess"]
+    record_turn(vault, "bob", "I work at Nokia and live in Leeds", "Nice.")
+    record_turn(vault, "bob", "I quit my job. I moved to York.", "Oh.")
+    assert "I live in Leeds" not in "".join(memory.content for memory in kept(vault, "bob"))
+
+
+def test_the_half_of_a_note_by_hand_stays(vault: Vault, home: Home) -> None:
+    """The same of a note that its person wrote, whose name is no id of ours."""
+    record_turn(vault, "alice", "hello", "Hi!")
+    vault.history.flush()
+    (home.path / "memories").mkdir(exist_ok=True)
+    note = home.path / "memories/Where I live, really.md"
+    note.write_text("---\ntype: fact\n---\nI live in Leeds and play chess\n", "utf-8")
+    for command in (["add", "-A"], ["-c", "user.name=A", "-c", "user.email=a@b.c", "commit", "-qm", "by hand"]):
+        subprocess.run(["git", *command], cwd=vault.root, check=True)
+    search(vault, "alice", SearchQuery("chess"))
+    record_turn(vault, "alice", "I moved to York", "Noted.")
+    assert sorted(contents(vault)) == ["I moved to York", "I play chess"]

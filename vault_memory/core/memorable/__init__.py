@@ -11,6 +11,7 @@ from vault_memory.lazy import lazy_exports
 if TYPE_CHECKING:
     from vault_memory.core.memorable.forgetting import Forget
     from vault_memory.core.memorable.kinds import Kind
+    from vault_memory.core.memorable.parts import still_so
     from vault_memory.core.memorable.requests import to_forget, without_requests
     from vault_memory.core.memorable.saying import compared, home_in, is_liking, topics_of
     from vault_memory.core.memorable.turns import MAX_CONTENT_CHARS, Memorable, memorable
@@ -24,6 +25,7 @@ __all__ = [
     "home_in",
     "is_liking",
     "memorable",
+    "still_so",
     "to_forget",
     "topics_of",
     "without_requests",
@@ -40,6 +42,7 @@ __getattr__ = lazy_exports(
         "home_in": "saying",
         "memorable": "turns",
         "is_liking": "saying",
+        "still_so": "parts",
         "to_forget": "requests",
         "topics_of": "saying",
         "without_requests": "requests",

@@ -119,8 +119,15 @@ def _kinds_of_act(said: Saying) -> set[str]:
 def _of_its_person(text: str) -> Saying | None:
     """What a text says its person is or does, with nothing beside it but since when: «I went vegan last year»."""
     said = read_saying(load_lexicon().shape(_SINCE).sub("", fold(text)))
-    is_alone = said is not None and len(said.thing.words) == 1 and said.relation in (BE, DO) and not said.when
+    is_one = said is not None and (len(said.thing.words) == 1 or _is_state(said.thing))
+    is_alone = said is not None and is_one and said.relation in (BE, DO) and not said.when
     return said if said is not None and is_alone and said.subject == "me" else None
+
+
+def _is_state(thing: Thing) -> bool:
+    """Whether a thing is what somebody is who does without something, though a known thing is in its name: 素食者."""
+    lexicon, name = load_lexicon(), "".join(min(word) for word in thing.words)
+    return any(name in lexicon.listed(f"sayings.without.{kind}.states") for kind in lexicon.sections("sayings.without"))
 
 
 def _begins_with(name: str) -> frozenset[str]:
@@ -137,7 +144,7 @@ def _named(name: str) -> frozenset[str]:
 def _parts(said: Saying) -> Iterator[Thing]:
     kinds = said.thing.kinds
     yield said.thing
-    if said.relation == LIKE and len(said.thing.words) > 1 and said.thing.words[0] & _acts():
+    if said.relation == LIKE and len(said.thing.words) > 1 and said.thing.words[0] & acts():
         yield Thing(said.thing.words[1:], kinds)  # who plays it no more is not known for liking to
     if said.slot == COMMUTE:  # what one goes by stands at the end: driving my Skoda
         yield from (Thing(said.thing.words[at:], kinds) for at in range(1, len(said.thing.words)))
@@ -154,7 +161,7 @@ def _parts(said: Saying) -> Iterator[Thing]:
 
 
 @cache
-def _acts() -> frozenset[str]:
+def acts() -> frozenset[str]:
     """The words that say what is done with a thing that is liked: to play it, to watch it."""
     lexicon = load_lexicon()
     listed = (*lexicon.listed("sayings.relation.play.yes"), *lexicon.listed("sayings.frame.act"))
@@ -205,6 +212,11 @@ _FORMS = (
     r"{sayings.left.gives}" + _THING + r"{sayings.left.away}" + _END,
 )
 _INSTEAD = r"(?:{sayings.left.instead}|(?<=, )not|(?<=,)not)" + _THING + _END
+_GOVERNED = (
+    r"(?:(?<!had )(?<!managed )(?<!decided )(?<!able )(?<!forced )(?<!chose )(?<!chosen )(?<![a-z])to|'d"
+    r"|(?<![a-z])(?:can|can't|cannot|could|couldn't|must))(?: (?:{sayings.frame.adverb}|{sayings.frame.now}))* ?$"
+)
+"""Before a verb: it says what somebody promises, wishes or is able to do, and not what is done; who managed to has."""
 _OF = lazily(r"^(?:(?:all|both|my|our|the)(?![a-z])|我们?的|那(?:台|只|辆|个|家)|(?:old|position|job) (?:at |as )?)+ ?")
 _WORK = lazily(r"(?:的?(?:那份|那个)?(?:工作|职位|职务)| job)$")
 _ARTICLES = ("a", "an", "the", "some", "any", "my", "our", "old")
@@ -219,9 +231,15 @@ def left_behind(text: str, *, is_new: bool) -> list[Thing]:
         thing
         for form in forms
         for found in lexicon.shape(form).finditer(folded)
-        if not lexicon.words("sayings.left.unreal").search(folded[: found.start()])
+        if not is_unreal(folded[: found.start()])
         and (thing := read_thing(_WORK.sub("", _OF.sub("", found["thing"].strip())), _ARTICLES))
     ]
+
+
+def is_unreal(before: str) -> bool:
+    """Whether the folded words before a verb say that it may come to that, or never did: «I'd love to», 我打算."""
+    lexicon = load_lexicon()
+    return bool(lexicon.words("sayings.left.unreal").search(before) or lexicon.shape(_GOVERNED).search(before))
 
 
 def begins_with_leaving(text: str) -> bool:

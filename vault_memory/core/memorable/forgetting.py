@@ -23,9 +23,9 @@ _WORDS = lazily("[A-Za-z]+")
 class Forget:
     """A request to forget: `what` it names, folded, and in the person's `words`; whether that is a statement about the
     person (`is_said`: «I like tea») or only a subject (coffee); `is_sure`: a memory is meant, and not only a subject
-    dropped; `is_had`: only what its person has or does with it (我的狗), since its name is in other words (熱狗).
-    `is_own`: it is the person's («my job»). `is_everything`: all that is known of the person, which no sentence
-    deletes."""
+    dropped; `is_had`: only what its person has to do with it (我的狗), since its name is in other words (熱狗); to like
+    it counts where it is not named as the person's. `is_own`: it is the person's («my job»). `is_everything`: all that
+    is known of the person, which no sentence deletes."""
 
     what: str
     words: str = ""
@@ -104,7 +104,7 @@ class Forget:
             )
             return says_as_much(content, self.what) or int(not is_read and is_carried(self.what, content))
         if self.is_had:
-            return int(_has(content, self.what))
+            return int(_has(content, self.what, is_liked=not self.is_own))
         if self.is_sure:
             return int(is_named_in(self.what, content) and not is_in_longer_name(self.what, content))
         return 2 if is_all_about(content, self.what) else 0
@@ -119,6 +119,14 @@ NAME = "name"
 _IS_CALLED = lazily(
     r"^(?:my name|i(?:'m| am) called|(?:please )?call me)(?![a-z])|^(?:请?叫我|我叫|我的名字[是叫]|我名叫)"
 )
+_HOME = lazily(r"^(?:(?:home )?address|地址|住址|居住地|住处|住所|(?:我|我们)?(?:现在)?住的(?:地方|城市|地址))$")
+"""Where one lives, as a matter of its own."""
+_LIVES = lazily(
+    r"^(?:i|we)(?:'m| am|'re| are)?(?: (?:currently|now|still))* (?:live|living|reside) "
+    r"(?:(?:in|at|on|over) (?:the|an?|my|our) |near |with |by |next to |outside |close to |alone|abroad)"
+    r"|^(?:我|我们)(?:现在|目前|一个人|都)?住(?!院)"
+)
+"""Says where its person lives, though no town."""
 _NAMES = lazily(r"^(?:(?:full |first |last )?name|名字|姓名)$")
 _FRONTED = lazily(
     r"^(?:where|what|which|who)(?: (?:kinds?|sorts?|types?) of)?(?: (?P<kind>[a-z ]{2,30}?))?"
@@ -147,13 +155,20 @@ class _Wanted(NamedTuple):
         """Texts by which an index finds what it fits."""
         members = sorted(self.names) or categories.load().words_of(self.kinds)
         places = {LIVE: "I live in Where", WORK: "I work at Where"}
-        return [*filter(None, [" ".join(members)]), *(places[each] for each in (LIVE, WORK) if each in self.relations)]
+        dwelt = ["I live near with 我住在 我住"] if self.relations == {LIVE} else []
+        return [
+            *filter(None, [" ".join(members)]),
+            *dwelt,
+            *(places[each] for each in (LIVE, WORK) if each in self.relations),
+        ]
 
     def fits(self, content: str) -> bool:
         """Whether a text says it."""
         if self.relations == {NAME}:
             called = _IS_CALLED.match(fold(content))
             return called is not None and not categories.load().categories_of(content[called.end() :])  # 我叫外賣
+        if self.relations == {LIVE} and _LIVES.match(fold(content)):
+            return True
         said = read_saying(content)
         if said is None or (self.relations and said.relation not in self.relations):
             return False
@@ -168,6 +183,8 @@ class _Wanted(NamedTuple):
 
 def asked_for(text: str) -> _Wanted | None:
     """What a folded text asks for of its person: «where I live», 我住哪裡, «what my job is»; None for any other."""
+    if _HOME.match(text):
+        return _Wanted(frozenset([LIVE]))
     if own := _OF_OWN.match(text):
         return _of_kind(own["kind"])
     if fronted := _FRONTED.match(text):
@@ -215,6 +232,8 @@ def _of_kind(name: str) -> _Wanted | None:
     pets what they have; None for a word that is the name of no kind."""
     if _NAMES.match(name):
         return _Wanted(frozenset([NAME]))
+    if _HOME.match(name):
+        return _Wanted(frozenset([LIVE]))
     kinds = categories.load().kinds_named(name)
     if not kinds:
         return None
@@ -235,10 +254,16 @@ def _there(name: str) -> frozenset[str]:
     return frozenset(fold(each) for place in named for each in lexicon.listed(f"gates.place.{place}.one_of"))
 
 
-def _has(content: str, thing: str) -> bool:
-    """Whether a text says that its person has to do with just this thing, and not only that he or she likes it."""
+def is_kind(name: str) -> bool:
+    """Whether a folded text is what a person may call a kind of things of their own: job, 寵物, 地址."""
+    return _of_kind(name) is not None
+
+
+def _has(content: str, thing: str, *, is_liked: bool) -> bool:
+    """Whether a text says that its person has to do with just this thing, and, unless `is_liked`, not only that he or
+    she likes it."""
     said = read_saying(content)
-    is_about = said is not None and said.is_so and said.relation not in (LIKE, FAVOURITE)
+    is_about = said is not None and (is_liked or (said.is_so and said.relation not in (LIKE, FAVOURITE)))
     return said is not None and is_about and any(thing in word for word in said.thing.words)
 
 

@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from vault_memory.core.extraction import load_lexicon, read_turn, speaker
-from vault_memory.core.memorable.ending import without_count
+from vault_memory.core.memorable.ending import acts, without_count
 from vault_memory.core.memorable.kinds import kind_of
 from vault_memory.core.memorable.order import is_whole
-from vault_memory.core.memorable.saying import says_as_much
+from vault_memory.core.memorable.saying import compared, says_as_much
 from vault_memory.core.memorable.wording import DO, LIKE, MAX_CHARS, Saying, read_saying, says_something
 from vault_memory.core.memories import categories
 from vault_memory.core.text import fold, lazily
@@ -29,6 +29,7 @@ _ACCOMPANIES = re.compile("with|[配搭]")
 """What goes with a thing may go alone, and does not stay alone: 蛋糕 of 喝咖啡配蛋糕, milk of «coffee with milk»."""
 _ADDS = re.compile("and|also|too|而且|以及|[还還]|也")
 """Says that a clause is about the one who speaks, as the one before: 我有一個弟弟，會彈琴 is not."""
+_BARE = re.compile(r"\W*$")
 _ASPECT = re.compile("[了过得]")
 _ENDS = re.compile(r"[\s.。!！]*$")
 _PERSON = re.compile(r"^(?:(?:i|we)(?![a-z])|[我咱俺][們们]?(?![的家]))", re.IGNORECASE)
@@ -120,15 +121,57 @@ def without(content: str, fits: Callable[[str], int], named: Sequence[str] = ())
     if all(going) or not any(going):
         return None
     gone = [part.statement for part, goes in zip(parts, going, strict=True) if goes]
-    left = [part for part, goes in zip(parts, going, strict=True) if not goes]
-    if len(left) > 1 and going[-1] and not parts[-1].hangs:  # «tea and coffee» of «tea, coffee and cocoa»
-        left[-1] = replace(left[-1], separator=parts[-1].separator)
-    return Cut("; ".join(gone), "".join(_written(left)) + content[len(body) :], best)
+    return Cut("; ".join(gone), "".join(_written(_rejoined(parts, going))) + content[len(body) :], best)
+
+
+def still_so(content: str, new: str) -> str | None:
+    """What of a text is still so after a new one, which takes its place: the parts that this one does not end, and does
+    not say itself; "" if nothing is. None where what is over cannot be told apart from what is not."""
+    body, told = _without_end(content), statements(new)
+
+    def is_over(statement: str) -> int:
+        is_ended = compared(new, statement) in ("replaces", "swaps")
+        return int(is_ended or any(compared(each, statement) == "same" for each in told))
+
+    parts = _parts(body)
+    if not any(is_over(part.statement) for part in parts):
+        return None
+    if cut := without(content, is_over):
+        return cut.left
+    last = parts[-1].text
+    joined = (found.end() for found in _SEPARATOR.finditer(last) if not found["things"])
+    return None if any(says_something(fold(last[at:])) for at in joined) else ""
 
 
 def _without_end(content: str) -> str:
     end = _ENDS.search(content)
     return content[: end.start()] if end else content
+
+
+def _rejoined(parts: list[_Part], going: list[bool]) -> list[_Part]:
+    """The parts that do not go. The word that joins a part goes with it; but what joins the things of a list to the
+    clause before stays in front of the first of them, and what joins the last of several in front of the last: of «I
+    like tea, rice and figs, but hate cola» without figs «I like tea and rice, but hate cola»."""
+    lists: list[list[int]] = []
+    for at, part in enumerate(parts):
+        is_listed = part.lead and not part.hangs and not _PERSON.fullmatch(part.lead.rstrip())
+        if lists and (is_listed or part.hangs):
+            lists[-1].append(at)
+        else:
+            lists.append([at])
+    kept = list(parts)
+    stay = [[at for at in each if not going[at]] for each in lists]
+    for each, left in zip(lists, stay, strict=True):
+        if len(left) > 1 and going[each[-1]] and not parts[each[-1]].hangs:
+            kept[left[-1]] = replace(kept[left[-1]], separator=parts[each[-1]].separator)
+        first = parts[each[0]].separator
+        if left and not (_BARE.match(first) and _ADDS.search(kept[left[0]].separator)):
+            kept[left[0]] = replace(kept[left[0]], separator=first)
+    clauses = [left[0] for left in stay if left]
+    last = parts[lists[-1][0]]
+    if len(clauses) > 1 and not stay[-1] and _ADDS.search(last.separator):  # «I cook and sing» of «…, sing and dance»
+        kept[clauses[-1]] = replace(kept[clauses[-1]], separator=last.separator)
+    return [part for part, goes in zip(kept, going, strict=True) if not goes]
 
 
 def _written(parts: list[_Part]) -> Iterator[str]:
@@ -182,7 +225,8 @@ def _lead(text: str, clause: str, separator: str, before: str, named: Sequence[s
         return None
     if clause and _OWN.match(folded):
         return "" if read_saying(text) else None
-    lead = _person_of(before, is_added=bool(_ADDS.search(separator))) if clause else ""
+    is_added = bool(_ADDS.search(separator)) or (not _is_of_family(before) and _is_named(clause, before, named))
+    lead = _person_of(before, is_added=is_added) if clause else ""
     if lead and _is_done(lead, text):
         return lead
     if (frame := next(_frames(text, before), None)) and not says_something(folded):
@@ -206,6 +250,12 @@ def _person_of(before: str, *, is_added: bool) -> str:
     if not is_added and (_is_of_family(before) or _COUNTED.search(fold(before))):
         return ""  # 我有一個妹妹，住在台南
     return f"{person[0]} " if person[0].isascii() else person[0]
+
+
+def _is_named(clause: str, before: str, named: Sequence[str]) -> bool:
+    """Whether the request says just this clause of its person."""
+    person = _PERSON.match(before)
+    return bool(person and any(says_as_much(f"{person[0]} {clause}", each) == 2 for each in named))
 
 
 def _is_done(lead: str, text: str) -> bool:
@@ -252,7 +302,7 @@ def _frames(text: str, before: str, named: Sequence[str] = (), of: Sequence[str]
     if said is None or alone is None:
         return
     is_named = any(says_as_much(f"{'I like ' if text.isascii() else '我喜歡'}{text}", each) == 2 for each in named)
-    if not is_named and not (_is_one_known(alone) and _is_one_known(said)):
+    if not is_named and not (_is_one_known(alone) and (_is_one_known(said) or _is_doing_one(said))):
         return
     for found in _BOUNDARY.finditer(before):
         listed = read_saying(before[: found.start()] + text)
@@ -263,6 +313,12 @@ def _frames(text: str, before: str, named: Sequence[str] = (), of: Sequence[str]
 def _is_one_known(said: Saying) -> bool:
     """Whether a statement is about one thing of a known kind."""
     return bool(said.thing.kinds) and len(without_count(said.thing.words)) == 1
+
+
+def _is_doing_one(said: Saying) -> bool:
+    """Whether a statement is about liking to do something with one thing of a known kind: 打籃球."""
+    words = said.thing.words
+    return said.relation == LIKE and bool(said.thing.kinds) and len(words[1:]) == 1 and bool(words[0] & acts())
 
 
 def _is_of_list(listed: Saying, said: Saying, of: Sequence[str]) -> bool:

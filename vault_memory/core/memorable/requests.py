@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from vault_memory.core.extraction import Clause, HeardTurn, Lexicon, load_lexicon, read_turn, takes_back_the_last
-from vault_memory.core.memorable.forgetting import Forget, asked_for, is_statement
+from vault_memory.core.memorable.forgetting import Forget, asked_for, is_kind, is_statement
 from vault_memory.core.memorable.kinds import opening
 from vault_memory.core.memorable.parts import goes_on_with_list
 from vault_memory.core.memorable.wording import DO, read_saying
@@ -50,6 +50,7 @@ _GOES_ON = (
 )
 """Names more of what is to be forgotten: «and where I live», 還有我住羅馬."""
 _JOINED = lazily(rf"(?:[,、]|\s+(?:and|or|as well as))\s*(?={_NAMED})|(?:和|跟|以及|还有|、)(?=我)")
+_AND = lazily(r"(?: and (?:my )?|[和跟与及、](?:我的)?|以及(?:我的)?|,)")
 _ME = lazily(r"^me (?=[a-z]+ing )")
 _STATES = lazily(
     r"^(?:(?:i|we)(?:'m|'ve|'d|'re)?(?![a-z])|(?:我|咱|俺)们?(?!们?的)"
@@ -175,10 +176,18 @@ def _asked(turn: HeardTurn) -> Iterator[_Asked]:
 def _several(request: _Request, lexicon: Lexicon, *, is_all: bool) -> list[Forget]:
     """What a request means that names several things of its person, each as one alone would: 我愛披薩和我住哪裡. None
     where it names one, or one of them says nothing."""
-    parts = [request._replace(object=each) for each in _JOINED.split(request.object)]
+    parts = [request._replace(object=each) for each in _kinds_named(request.object) or _JOINED.split(request.object)]
     found = [_read(each, lexicon, is_all=is_all) for each in parts]
     named = [each for each in found if each and (each.is_said or each.is_own)]
     return named if len(named) == len(parts) > 1 else []
+
+
+def _kinds_named(text: str) -> list[str]:
+    """The kinds of things of its person that a folded text names, each as his or her own: 我的工作跟寵物. None where it
+    names one, or something else."""
+    own = _OWN.match(text)
+    names = _AND.split(text[own.end() :]) if own else []
+    return [f"{own[0]}{name}" for name in names] if own and len(names) > 1 and all(map(is_kind, names)) else []
 
 
 def _with_list(what: str, behind: Sequence[Clause], turn: HeardTurn, start: int, end: int) -> tuple[str, int]:
@@ -249,7 +258,8 @@ def _unread(text: str, lexicon: Lexicon) -> _Request | None:
     if ended := lexicon.shape(_ENDS).match(text):
         is_unsaid = ended["unsaid"] is not None
         is_whole, is_task = ended["whole"] is not None, ended["verb"] is None
-        is_told = not is_whole and not _is_slip(text, lexicon) and _is_of_person(ended["object"], is_task=is_task)
+        is_told = _is_of_person(ended["object"], is_task=is_task) or asked_for(ended["object"]) is not None
+        is_told = is_told and not is_whole and not _is_slip(text, lexicon)
         is_of_memory = is_unsaid or is_told or (is_whole and not is_task)
         return _Request(ended["object"].strip(), is_of_memory, is_unsaid)
     return None
@@ -285,7 +295,8 @@ def _read(request: _Request, lexicon: Lexicon, *, is_all: bool) -> Forget | None
     subject = _ARTICLE.sub("", _OWN.sub("", text)).strip()
     is_own = _OWN.match(text) is not None
     is_short = len(subject) < (MIN_LATIN_CHARS if _LATIN.search(subject) else MIN_HAN_CHARS)
-    if is_short and not (subject and is_own) and not ("named" in marks and categories.load().categories_of(subject)):
+    is_known = bool(marks & {"named", "matter"}) and bool(categories.load().categories_of(subject))  # 狗的事
+    if is_short and not (subject and is_own) and not is_known:
         return None
     if lexicon.shape(_POINTS).match(subject):
         return None
@@ -300,7 +311,7 @@ def _read(request: _Request, lexicon: Lexicon, *, is_all: bool) -> Forget | None
     if request.may_be_slip and not (marks or is_own or _begins_with_thing(subject)):
         return None
     is_topic = "matter" in marks and request.is_of_memory and _is_a_topic(subject)  # 忘掉吉他的事
-    return Forget(subject, is_sure=is_own or is_topic, is_had=is_own and is_short, is_own=is_own)
+    return Forget(subject, is_sure=is_own or is_topic, is_had=(is_own or is_topic) and is_short, is_own=is_own)
 
 
 def _says_enough(text: str, at: int) -> bool:

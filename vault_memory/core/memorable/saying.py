@@ -15,6 +15,7 @@ from vault_memory.core.extraction import is_left, load_lexicon, read_turn, speak
 from vault_memory.core.memorable.ending import (
     ended_with,
     is_beside,
+    is_unreal,
     is_with_again,
     is_without,
     kinds_left,
@@ -31,6 +32,7 @@ from vault_memory.core.memorable.wording import (
     DECIDE,
     DO,
     FAVOURITE,
+    LEVELS,
     LIKE,
     LIVE,
     MAX_CHARS,
@@ -240,8 +242,7 @@ def _changed(text: str) -> frozenset[str]:
     found = [
         name
         for name in lexicon.sections("sayings.changed")
-        if (said := lexicon.words(f"sayings.changed.{name}").search(folded))
-        and not lexicon.words("sayings.left.unreal").search(folded[: said.start()])
+        if (said := lexicon.words(f"sayings.changed.{name}").search(folded)) and not is_unreal(folded[: said.start()])
     ]
     return frozenset(found) if found and not _is_of_others(folded) else frozenset()
 
@@ -280,7 +281,8 @@ def _topics(said: Saying) -> list[str]:
 
 def _in_its_place(new: Saying, old: Saying) -> Verdict:
     """What a new one of which a person has only one makes of the old one."""
-    is_of_level = not new.thing.kinds or not old.thing.kinds or bool(new.thing.kinds & old.thing.kinds)
+    levels = [each.thing.kinds & {*LEVELS} for each in (new, old)]  # Cork is a town there, and no wood
+    is_of_level = not all(levels) or bool(levels[0] & levels[1])
     if new.slot != old.slot or new.when != old.when or (new.relation == LIVE and not is_of_level):
         return "other"  # who lives in a town lives in a country, too
     if new.thing.is_beginning_of(old.thing) and new.more in ("", old.more):

@@ -94,6 +94,8 @@ class _Heard:
     is_given_up: bool = False
     has_am: bool = False
     is_swap: bool = False
+    is_under_way: bool = False
+    """It goes on: who is giving up smoking still smokes."""
 
 
 class _Reader:
@@ -115,9 +117,9 @@ class _Reader:
         self._after = sorted(after.items(), key=lambda each: -len(each[0]))
         self._longest = max(map(len, self._known))
         self._tail, self._gone, self._taking, self._able = map(frame, ("tail", "gone", "taking", "able"))
-        self._articles, self._dwelling = frame("article"), frame("dwelling")
+        self._articles, self._dwelling, self._now = map(frame, ("article", "dwelling", "now"))
         self._begun, self._since = tuple(frame("begun")), tuple(frame("since"))
-        self._swap = frozenset(frame("swap"))
+        self._swap, self._under_way = frozenset(frame("swap")), frozenset(frame("under_way"))
         self._more, self._was = _any_of(frame("more")), _any_of(frame("was"))
 
     def read(self, written: str) -> Saying | None:
@@ -130,7 +132,8 @@ class _Reader:
             slot, thing = favourite["slot"] or favourite["also"] or "", favourite["thing"] or favourite["which"]
             if slot:
                 said = self._made(FAVOURITE, True, thing, replace(heard, subject="me"))
-                return replace(said, slot=kind_of_favourite(slot)) if said else None
+                now = next((each for each in self._now if _ends(slot, each)), "")
+                return replace(said, slot=kind_of_favourite(slot.removesuffix(now).strip())) if said else None
             text = f"i like {thing}"
         text = self._without(text, "lead")
         for phrase, is_so in self._after:
@@ -195,8 +198,9 @@ class _Reader:
                 heard.is_new = heard.is_new or text.startswith(self._begun)
                 heard.is_swap = heard.is_swap or text[: step.end] in self._swap
                 return self._made(step.what, is_so, text[step.end :].strip(), heard, text)
-            if step.what == "over" and not heard.is_so and not heard.is_given_up:
-                return None  # «I never quit»
+            is_denied = not heard.is_so and not heard.is_given_up  # «I never quit»
+            if step.what == "over" and (is_denied or heard.is_under_way):
+                return None
             self._hear(step, text[: step.end], heard)
             text = text[step.end :].lstrip(" ,")
         if not heard.subject and not heard.is_given_up:
@@ -214,10 +218,12 @@ class _Reader:
         heard.is_new = heard.is_new or step.what in ("now", "over") or phrase in self._since
         heard.has_am = heard.has_am or phrase in _AM
         heard.is_swap = heard.is_swap or phrase in self._swap
+        heard.is_under_way = heard.is_under_way or phrase in self._under_way
 
     def _made(self, relation: str, is_so: bool, thing: str, heard: _Heard, whole: str = "") -> Saying | None:
-        if relation == LIVE and not self._is_place(thing, heard.written):
-            relation, thing = DO, whole or thing
+        if relation == LIVE:
+            is_place = self._is_place(thing, heard.written)
+            relation, thing = (LIVE, _SINCE.sub("", thing)) if is_place else (DO, whole or thing)
         if relation == WORK and not self._is_workplace(thing, heard.written):
             relation, thing = DO, whole or thing
         if relation in _GOING and (way := way_to_work(whole or thing)):
@@ -293,10 +299,18 @@ class _Reader:
 
     def _is_place(self, thing: str, written: str) -> bool:
         """Whether somebody lives in a town or country of this name; not in peace, a flat, or a house by the sea."""
-        if not thing or _NO_PLACE.match(thing) or any(_holds(thing, each) for each in self._dwelling):
+        if (
+            not thing
+            or _NO_PLACE.match(thing)
+            or _STREET.search(thing)
+            or any(_holds(thing, each) for each in self._dwelling)
+        ):
             return False
-        if categories.load().categories_of(thing):
-            return _is_known_place(thing)
+        if _is_known_place(thing):
+            return True
+        kinds = categories.load().categories_of(thing).keys()
+        if kinds & (_WORKPLACES | _NO_WORKPLACES | _SOFTWARE) or thing.split()[0] in load_lexicon().names:
+            return False  # 旅館, Vim; not Cork or 淡水
         if _HAN.match(thing):
             return len(thing) <= MAX_PLACE_CHARS and not _INSIDE.search(thing)
         return re.search(rf"(?<![A-Za-z]){re.escape(thing.split()[0].capitalize())}", written) is not None
@@ -330,6 +344,12 @@ _ONE_OF = "[一两这那哪某][个间栋套座幢层处家]"
 """With a classifier stands what kind of dwelling it is, as behind an English article: 一個眷村, 這間青旅. No town is
 counted: 一中街, 三重, 两江新区."""
 _NO_PLACE = re.compile(rf"^(?:[得了过满院着在]|{_ONE_OF}|(?:a|an|the|my|our|this|that|with|alone|near)\b)")
+_SINCE = re.compile(
+    r" (?:last (?:week|month|year|spring|summer|autumn|fall|winter)|(?:a|a few|two|three|some|[0-9]+) "
+    r"(?:week|month|year)s? ago|in (?:19|20)[0-9]{2})$"
+)
+_STREET = re.compile(r" (?:street|road|avenue|lane|boulevard|square)(?![a-z])|[路街巷弄]$")
+"""Who moves to a street may stay in the town."""
 _INSIDE = re.compile("..里[面头]?$")
 """Who is in something (眷村裡) names no town, unless it is a known one (馬德里) or a short one (八里)."""
 _CONTRACTED = (
@@ -356,6 +376,7 @@ _MOVED = re.compile(
     r"|(?P<to>moved from .{1,24}? to ))(?P<thing>.{1,30})$"
 )
 _WORKPLACES, _NO_WORKPLACES = {"place"}, {"weekday", "furniture", "room", "family"}
+_SOFTWARE = {"programming_tool", "programming_language", "office_software", "software"}
 _AT_HOME = re.compile(r"(?:home|my own|myself)(?![a-z])|家里?$")
 _DWELLS = re.compile(
     r"^(?:live|am living|rent|share) (?P<how>(?:alone|with|an?|in an?|on) ?[a-z' ]{0,24}?) ?in (?P<thing>[^,]{2,24}?)"
@@ -365,10 +386,13 @@ _HAN_DAY = r"(?:早上|晚上|上午|下午|中午|傍晚)"
 _HAN_SPAN = r"(?:天|日|晚|早|年|周[一二三四五六日天末]?|个?(?:星期|礼拜)[一二三四五六日天]?|个?月)"
 _PART = "(?:morning|evening|night|afternoon)"
 _WHEN = re.compile(
-    rf"每隔?[一二两三四五六七八九十几]?{_HAN_SPAN}{_HAN_DAY}?|天天|(?:每个?)?周末|(?:周|星期|礼拜)[一二三四五六日天]{_HAN_DAY}?|{_HAN_DAY}"
+    rf"每隔?[一二两三四五六七八九十几]?{_HAN_SPAN}{_HAN_DAY}?|天天|(?:每个?)?周末|平日|(?:周|星期|礼拜)[一二三四五六日天]{_HAN_DAY}?|{_HAN_DAY}"
     rf"|(?<![a-z])(?:a|per) (?:day|night|week|month|year)$"
     rf"|睡前|下班后|饭后|(?<![a-z])(?:(?:every|each) (?:single |other )?[a-z]+(?: {_PART})?|in the {_PART}s?|at night"
     rf"|on (?:[a-z]+days?|weekends?|weekdays?)(?: {_PART}s?)?|after (?:work|dinner|lunch)|before bed|daily|weekly"
+    r"|(?:in|during|over) (?:the |every )?(?:summer|winter|spring|autumn|fall)s?|during the week|at weekends"
+    r"|(?:for )?(?:half|part|most|some|the rest) (?:of )?(?:the|each|every) (?:year|month|week|time)"
+    r"|in my (?:dreams?|mind|head|imagination)"
     r"|(?:once|twice|[a-z0-9]+ times) (?:a|per) [a-z]+)(?![a-z])"
 )
 

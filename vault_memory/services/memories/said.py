@@ -3,7 +3,7 @@ Said again, it is reinforced; what is taken back goes by `services.forgetting`."
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time
 from pathlib import PurePosixPath
@@ -11,7 +11,7 @@ from typing import Literal
 
 from vault_memory.adapters.history import ASSISTANT, Draft, FileChange
 from vault_memory.core import layout, memories, trailers
-from vault_memory.core.memorable import Memorable, compared
+from vault_memory.core.memorable import Memorable, compared, still_so
 from vault_memory.core.memories import Memory
 from vault_memory.core.privacy import secrets_added
 from vault_memory.core.text import comparable
@@ -31,7 +31,8 @@ _MOSTLY = 0.6
 @dataclass(frozen=True)
 class Kept:
     """A memory that a turn has left behind, let live on, or taken back: what `became` of it. Of one of which a part was
-    forgotten, `content` is that part, and `stays` what the memory says now; `is_more`: it said more than was to be
+    forgotten, `content` is that part, and `stays` what the memory says now; of one that takes the place of a part of
+    others, `stays` is the rest of these, which is kept as a memory of its own. `is_more`: it said more than was to be
     forgotten, which could not be told apart, and all of it went."""
 
     id: str
@@ -92,9 +93,9 @@ def keep_said(
     zone. They live from now on.
 
     What the profile has is not kept twice: what is `known` there, in the person's words or as a note. What a memory
-    says already, in other words too, lets that one live on; what contradicts it takes its place. What only ends
-    something is kept where a memory says that. Secrets and private facts stay out. One commit for all. The caller
-    holds the user's lock, and writes.
+    says already, in other words too, lets that one live on; what contradicts it takes its place, and what is still so
+    of that one is kept as a memory of its own. What only ends something is kept where a memory says that. Secrets and
+    private facts stay out. One commit for all. The caller holds the user's lock, and writes.
     """
     now = vault.now().astimezone(vault.config.zone())
     at = min(said_at, now.astimezone(said_at.tzinfo))
@@ -102,14 +103,18 @@ def keep_said(
     new: dict[str, Memory] = {}
     again: dict[str, Kept] = {}
     renewed: dict[str, FileChange] = {}
-    replaced: dict[str, list[FileChange]] = {}
+    replaced: dict[str, list[tuple[Memory, FileChange]]] = {}
     for each in said:
         if any(_is_said_in(each.content, text) for text in held):
             continue
         for memory in list(new.values()):  # «I hate durian. Actually I love it now»
-            if compared(each.content, memory.content) == "replaces":
+            is_over = compared(each.content, memory.content) == "replaces"
+            rest = still_so(memory.content, each.content) if is_over else None
+            if rest == "":
                 del new[memory.id]
                 replaced.pop(memory.id, None)
+            elif rest:
+                new[memory.id] = memories.with_less(memory, rest)
         known_as, gone = told_otherwise(vault, user_id, each.content, each.kind)
         if known_as:
             change = reinforcement(vault, user_id, known_as.source, now, at.date())
@@ -127,22 +132,27 @@ def keep_said(
         ):
             pass
         elif made := _memory(vault, user_id, each, source, said_at, now):
-            taken = [(old.memory, _succeeded(vault, user_id, old, made.id)) for old in gone]
-            new[made.id] = _in_place_of(made, [old for old, change in taken if change])
-            replaced[made.id] = [change for _, change in taken if change]
-    successions = {change.path: change for each in replaced.values() for change in each}
+            taken = [(old.memory, change) for old in gone if (change := _succeeded(vault, user_id, old, made.id))]
+            new[made.id] = _in_place_of(made, [old for old, _ in taken])
+            replaced[made.id] = taken
+    successions = {change.path: change for taken in replaced.values() for _, change in taken}
     folder = layout.user_dir(user_id)
     stays = [kept for place, kept in again.items() if folder / place not in successions]
     alive = KeptOfTurn(tuple(stays), (), tuple(change for change in renewed.values() if change.path not in successions))
     if not new:
         return alive
-    notes = [FileChange(_path(user_id, memory), None, memories.encode(memory).encode()) for memory in new.values()]
+    rests = {each: _rests(vault, user_id, [old for old, _ in taken], new) for each, taken in replaced.items()}
+    written = [*new.values(), *(rest for each in rests.values() for rest in each)]
+    notes = [FileChange(_path(user_id, memory), None, memories.encode(memory).encode()) for memory in written]
     # Too many is one for the next turn, where some go anyway: it may be the same one.
     over, expired, _ = overflow_drafts(vault, user_id, [] if successions else notes, is_told=False)
-    verb = "replace" if successions and len(new) == 1 else "add"
-    message = message_of(user_id, verb, list(new.values()), source)
+    verb = "replace" if successions and len(written) == 1 else "add"
+    message = message_of(user_id, verb, written, source)
     drafts = (Draft(message, ASSISTANT, (*notes, *successions.values())), *over)
-    added = tuple(Kept(memory.id, memory.type, memory.content) for memory in new.values())
+    added = tuple(
+        Kept(each.id, each.type, each.content, stays="; ".join(rest.content for rest in rests.get(each.id, ())))
+        for each in new.values()
+    )
     return alive + KeptOfTurn(added, drafts, (), expired)
 
 
@@ -188,6 +198,23 @@ def _in_place_of(memory: Memory, old: Sequence[Memory]) -> Memory:
     lasts = any(each.expires_at is None for each in old)
     supersedes = ", ".join(each.id for each in old)
     return replace(memory, supersedes=supersedes, expires_at=None if lasts else memory.expires_at)
+
+
+def _rests(vault: Vault, user_id: str, old: Sequence[Memory], new: Mapping[str, Memory]) -> list[Memory]:
+    """Of memories whose place others take, what is still so after these, each as a memory of its own that lives as long
+    as the old one; not what a memory says already."""
+    found: list[Memory] = []
+    for memory in old:
+        rest = memory.content
+        for each in new.values():
+            left = still_so(rest, each.content)
+            rest = rest if left is None else left
+        if rest in ("", memory.content) or told_otherwise(vault, user_id, rest, memory.type)[0]:
+            continue
+        made = memory_id(memories.prefix_of(memory.id), memory.created_at or vault.now())
+        part = memories.with_less(memory, rest)
+        found.append(replace(part, id=made, supersedes=memory.id, superseded_by=None))
+    return found
 
 
 def _last_said(memory: Memory) -> datetime:

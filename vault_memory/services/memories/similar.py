@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from vault_memory.adapters.index import Index
 from vault_memory.core import memories
-from vault_memory.core.memorable import compared
+from vault_memory.core.memorable import compared, still_so
 from vault_memory.core.memories import Memory, merging
 from vault_memory.core.text import same
 from vault_memory.errors import Busy, EndpointError, IndexUnusable
@@ -98,7 +98,8 @@ def judged(vault: Vault, user_id: str, memory: Memory, asked: Asked, *, unattend
         return Verdict((found[0],), same=found[0].file)
     if unattended:
         known, gone = (None, []) if memory.skill_id else told_otherwise(vault, user_id, memory.content, memory.type)
-        return Verdict(tuple(found), same=known, instead=None if known or not gone else gone[0])
+        whole = [] if known else [file for file in gone if still_so(file.memory.content, memory.content) == ""]
+        return Verdict(tuple(found), same=known, instead=whole[0] if whole else None)
     if not found and vault.config.llm_enabled:
         newest = latest(vault, user_id)
         if new := tuple(file for file in newest if file.memory.id not in asked.seen):
@@ -146,7 +147,8 @@ def told_otherwise(
 ) -> tuple[MemoryFile | None, list[MemoryFile]]:
     """The active memory that says the same as a text, in these words or, if it is of this type, in others; and those
     whose place the text takes: of the same thing they say the contrary, or what was so before. What it only swaps for
-    another thing of its kind is meant where it is the only one. None while the index cannot tell. It takes as long
+    another thing of its kind is meant where it is the only one; one is not meant that says more, which is so still and
+    cannot be told apart (`still_so` tells of the others what is). None while the index cannot tell. It takes as long
     among many."""
     gone: list[MemoryFile] = []
     swapped: list[MemoryFile] = []
@@ -163,7 +165,8 @@ def told_otherwise(
             swapped.append(file)
         elif verdict == "same" and memory.type == memory_type and known is None:
             known = file
-    return known, gone or (swapped if len(swapped) == 1 else [])
+    meant = gone or (swapped if len(swapped) == 1 else [])
+    return known, [file for file in meant if still_so(file.memory.content, content) is not None]
 
 
 def memories_about(vault: Vault, user_id: str, content: str) -> list[MemoryFile]:
