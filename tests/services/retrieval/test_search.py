@@ -722,6 +722,14 @@ def test_a_phrase_without_end_is_words(world: World, query: str) -> None:
     assert [hit.source for hit in hits[:1]] == (["books/old/rome.md"] if query.strip('"') else [])
 
 
+def test_of_two_names_that_differ_in_their_script_alone_the_one_as_typed_is_first(world: World) -> None:
+    notes = {"a/漫游笔记.md": "# 漫游笔记\n\n在笔记间漫游\n", "b/漫遊筆記.md": "# 漫遊筆記\n\n隨機打開一則\n"}
+    world.write("u", notes)
+    for typed in ("漫遊筆記", "漫游笔记"):
+        found = [hit.source for hit in search(world, "u", typed).hits]
+        assert {*found[:2]} == {*notes} and typed in found[0]
+
+
 def test_two_notes_of_one_name_come_both_and_a_title_goes_before_an_alias_of_another(world: World) -> None:
     notes = {"a/Twin.md": "one\n", "b/Twin.md": "two\n", "c.md": "[[Twin]], of the twin: twin.\n"}
     notes |= {"Tea.md": "Leaves.\n", "Head.md": "# Cocoa\n\nBeans.\n"}

@@ -10,6 +10,7 @@ from vault_memory.lazy import lazy_exports
 if TYPE_CHECKING:
     from vault_memory.core.ranking import excerpt, floor, fusion, passage, probes, rank
     from vault_memory.core.ranking.candidate import (
+        AS_TYPED,
         BY_ALIAS,
         BY_NAME,
         BY_TITLE,
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from vault_memory.core.ranking.passage import RECORD
 
 __all__ = [
+    "AS_TYPED",
     "BY_ALIAS",
     "BY_NAME",
     "BY_TITLE",
@@ -46,6 +48,7 @@ __all__ = [
 __getattr__ = lazy_exports(
     __name__,
     {
+        "AS_TYPED": "candidate",
         "BY_ALIAS": "candidate",
         "BY_NAME": "candidate",
         "BY_TITLE": "candidate",

@@ -30,6 +30,8 @@ class Filter:
 NOT_CALLED, BY_ALIAS, BY_TITLE, BY_NAME = 0, 1, 2, 3
 """Whether the question is, to the letter, what a note is called: by an alias, by the heading that it begins with, or by
 the title in its front matter, its file's name or its path."""
+AS_TYPED = 0.5
+"""More, where the file's name is what was typed sign for sign, and not in the other Chinese script."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +55,7 @@ class Candidate:
     keyword: float
     cosine: float | None
     sections: Sequence[tuple[int, str]] = ()
-    called: int = NOT_CALLED
+    called: float = NOT_CALLED
 
 
 @dataclass(frozen=True)

@@ -67,7 +67,7 @@ def weights(known: Knowledge, is_han: bool, spread: Spread | None, keyword: floa
 
 
 def blend(
-    scored: Sequence[ScoredSegment], spread: Spread | None, weights: Weights, best: float, called: int = NOT_CALLED
+    scored: Sequence[ScoredSegment], spread: Spread | None, weights: Weights, best: float, called: float = NOT_CALLED
 ) -> None:
     """Set each segment's score, 0 to 1: its weight times the nearness of its chunk, the rest from its words, of which
     `best` is the most that any segment has. A chunk that has no vector yet is judged by its words alone.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
@@ -15,8 +16,10 @@ from vault_memory.config import Config
 from vault_memory.core import layout, reading
 from vault_memory.core.notes import naming
 from vault_memory.core.ranking import (
+    AS_TYPED,
     NOT_CALLED,
     RECORD,
+    Candidate,
     Candidates,
     Excerpt,
     Filter,
@@ -393,7 +396,7 @@ class _Scoped:
         return max((segment.keyword for segment in self.scored), default=0.0)
 
     @property
-    def called(self) -> int:
+    def called(self) -> float:
         """How the question names a note here (`Candidate.called`), the most of all."""
         return max((segment.candidate.called for segment in self.scored), default=NOT_CALLED)
 
@@ -428,6 +431,7 @@ def _search_scope(
     is_lexical = query.mode == "hybrid" and vector is not None and _is_lexical(vault, vector[0])
     only, limit = query.filter(vault.now(), scope), max(most, query.top_k)
     candidates = index.search(terms, vector, only, limit, vectors_add_chunks=not is_lexical)
+    candidates = replace(candidates, chunks=[_as_typed(each, query.text) for each in candidates.chunks])
     scored = rank.score_segments(query.text, terms, candidates)
     rank.require_phrases(terms.phrases, scored)
     fit = 1.0  # who asks for words or vectors alone wants to see what they give
@@ -438,6 +442,19 @@ def _search_scope(
     weights = _weights(vault, query, vector, candidates, scored)
     is_full = len(candidates.chunks) >= limit
     return _Scoped(scope, vector[0] if vector else None, candidates.spread, scored, weights, fit, is_full)
+
+
+def _as_typed(candidate: Candidate, text: str) -> Candidate:
+    """The chunk, called so the more where its file's name is the question sign for sign: of two notes that differ in
+    their script alone, the one of the question's comes first."""
+    is_typed = (
+        candidate.called and tokens.is_han(text) and _one_form(PurePosixPath(candidate.source).stem) == _one_form(text)
+    )
+    return replace(candidate, called=candidate.called + AS_TYPED) if is_typed else candidate
+
+
+def _one_form(name: str) -> str:
+    return " ".join(unicodedata.normalize("NFC", name).casefold().split())
 
 
 def _is_fixed(vault: Searchable, space: str) -> bool:
