@@ -104,6 +104,22 @@ def test_short_clauses_go_as_well(vault: Vault) -> None:
     assert leftovers(vault.root, "hate snow").places == leftovers(vault.root, "Call me Otto").places == []
 
 
+@pytest.mark.parametrize("is_undone", [False, True])
+@pytest.mark.parametrize("rest", ["It rained here all day long.", "Please call me Otto."])
+def test_a_clause_by_which_the_text_is_called_goes_as_any_other(vault: Vault, rest: str, is_undone: bool) -> None:
+    """It is a title of the text as well, and stands where no title ends."""
+    clause = "I always use Kotlin for the Marmaduke project"
+    record_turn(vault, "alice", f"{clause}. {rest}", "ok")
+    vault.path("alice", "notes/plan.md").parent.mkdir(exist_ok=True)
+    vault.path("alice", "notes/plan.md").write_text(f"{clause} and whatever comes next\n")
+    if is_undone:
+        undo(vault, "alice")
+    wanted = of_texts(vault, "alice", [f"{clause}. {rest}"])
+    assert clause in wanted.clauses
+    assert erase(vault, wanted).left == ()
+    assert leftovers(vault.root, "Marmaduke").places == []
+
+
 @pytest.mark.parametrize("how", ["delete", "undo", "forget"])
 def test_memories_that_are_only_in_history_go_as_well(vault: Vault, how: str) -> None:
     record_turn(vault, "alice", TEXT, "ok")
