@@ -196,6 +196,19 @@ def test_what_only_begins_like_a_text_stays(text: str, said: str) -> None:
     assert Erasure([text]).masked(f"said_1_a-{slug(text)}.md".encode()) == b"said_1_a-" + MASK + b".md"
 
 
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (f"{LONG}. It rained here.", "title: {}\nimportance: 0.6\n"),
+        (f"{LONG}. Please call me Otto.", "Remembered: {} · Preferences: theme = dark\n"),
+        (f"{LONG_CHINESE}。萬物。", "記住：{} · 萬事\n"),
+    ],
+)
+def test_what_stands_behind_a_title_may_begin_as_the_text_goes_on(text: str, said: str) -> None:
+    title = LONG if text.startswith(LONG) else LONG_CHINESE
+    assert Erasure([text]).masked(said.format(title).encode()) == said.format(MASK.decode()).encode()
+
+
 def test_the_end_of_a_sentence_is_not_that_of_a_name() -> None:
     erasure = Erasure(["I prefer Vim over Emacs."])
     assert erasure.masked(b"said_1_a-i-prefer-vim-over-emacs.md") == b"said_1_a-" + MASK + b".md"

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+from pathlib import PurePosixPath
 
 import pytest
 
 from tests.adapters.erasing.leftovers import leftovers
+from vault_memory.adapters.erasing import Request, still_said
+from vault_memory.adapters.git import Repository
 from vault_memory.services.erasing import erase, of_texts, preview
 from vault_memory.services.erasing.wanted import Wanted
 from vault_memory.services.forgetting import forget, prepare_forgetting
@@ -102,6 +105,41 @@ def test_short_clauses_go_as_well(vault: Vault) -> None:
     assert {"I hate snow", "Call me Otto"} <= {*wanted.clauses}
     assert erase(vault, wanted).left == ()
     assert leftovers(vault.root, "hate snow").places == leftovers(vault.root, "Call me Otto").places == []
+
+
+@pytest.mark.parametrize("is_undone", [False, True])
+@pytest.mark.parametrize("rest", ["It rained here all day long.", "Please call me Otto."])
+def test_a_clause_by_which_the_text_is_called_goes_as_any_other(vault: Vault, rest: str, is_undone: bool) -> None:
+    """It is a title of the text as well, and stands where no title ends."""
+    clause = "I always use Kotlin for the Marmaduke project"
+    record_turn(vault, "alice", f"{clause}. {rest}", "ok")
+    vault.path("alice", "notes/plan.md").parent.mkdir(exist_ok=True)
+    vault.path("alice", "notes/plan.md").write_text(f"{clause} and whatever comes next\n")
+    if is_undone:
+        undo(vault, "alice")
+    wanted = of_texts(vault, "alice", [f"{clause}. {rest}"])
+    assert clause in wanted.clauses
+    assert erase(vault, wanted).left == ()
+    assert leftovers(vault.root, "Marmaduke").places == []
+
+
+def test_a_second_look_reads_letter_by_letter(vault: Vault) -> None:
+    """It tells each place by itself, whatever the first one has made of the text there; not where a line goes on."""
+    clause = "I always use Kotlin for the Marmaduke project"
+    record_turn(vault, "alice", f"{clause}. It rained here all day long.", "ok")
+    record_turn(vault, "bob", f"{clause}. It rained.", "ok")
+    notes = vault.path("alice", "notes")
+    notes.mkdir(exist_ok=True)
+    (notes / "plan.md").write_text(f"{clause} and another\n")
+    spared = Request(("any text",), spared=(PurePosixPath("memory/bob"),))
+    slug = "i-always-use-kotlin-for-the-marmaduke-pr"
+    told = still_said(Repository(vault.root), spared, [clause, slug, "ok"])
+    assert not any("bob" in line or "plan.md" in line for line in told)
+    (memory,) = (path.relative_to(vault.root) for path in vault.path("alice", "memories").rglob("said_*.md"))
+    log = "memory/alice/daily/"
+    assert {f"{memory}: {clause}", f"the name {memory}: {slug}", f"{memory} in a commit: {slug}"} <= {*told}
+    assert any(line.startswith(log) and line.endswith(f"in a commit: {clause}") for line in told)
+    assert any("conversations" in line for line in told) and any("the message of" in line for line in told)
 
 
 @pytest.mark.parametrize("how", ["delete", "undo", "forget"])

@@ -104,6 +104,29 @@ def test_g5_a_user_is_gone_and_nobody_else(vault: Vault) -> None:
         of_user(vault, "nobody")
 
 
+@pytest.mark.parametrize("what", ["user", "note"])
+def test_what_a_person_wrote_of_a_commit_goes_from_gits_logs_as_well(vault: Vault, what: str) -> None:
+    """Of a commit of which nothing is left: logs of HEAD and of the branch, and the message that was written last."""
+    (vault.root / "shared.md").write_text("no word\n")
+    git(vault.root, "add", "-A")
+    git(vault.root, "-c", "user.name=A", "-c", "user.email=a@x", "commit", "-qm", "The garden is shared")
+    note = vault.path("alice", "notes/diary.md")
+    note.parent.mkdir(parents=True)
+    note.write_text("a test, positive, on Monday\n")
+    git(vault.root, "add", "-A")
+    git(vault.root, "-c", "user.name=A", "-c", "user.email=a@x", "commit", "-qm", "Alicia Kettleworth in June\n\nmore")
+    met = vault.root / ".git/vault-memory/met"
+    met.parent.mkdir(exist_ok=True)
+    log = (vault.root / ".git/logs/HEAD").read_bytes()
+    met.write_bytes(b"%d %s" % (len(log), log.splitlines(keepends=True)[-1]))
+    wanted = of_user(vault, "alice") if what == "user" else of_note(vault, "memory/alice/notes/diary.md")
+    assert erase(vault, wanted).left == ()
+    assert leftovers(vault.root, "Kettleworth").places == []
+    moves = git(vault.root, "reflog")
+    assert "commit: (erased)" in moves and "commit: The garden is shared" in moves
+    assert (vault.root / ".git/COMMIT_EDITMSG").read_text() == "(erased)\n"
+
+
 def test_a_user_who_is_called_like_a_file_of_the_state_takes_only_their_own(vault: Vault) -> None:
     state = vault.root / ".vault-memory"
     record_turn(vault, "token", "my password is Tunes-2020-x9", "ok")

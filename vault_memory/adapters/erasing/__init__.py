@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from vault_memory.adapters.erasing.erase import erase_from_git, finish_erasing, refuse_erasing
     from vault_memory.adapters.erasing.former import JOURNAL, now_called, read_map
     from vault_memory.adapters.erasing.incoming import brought_back
-    from vault_memory.adapters.erasing.look import held_files, look_for, paths_of, refuse_nested
+    from vault_memory.adapters.erasing.look import held_files, look_for, paths_of, refuse_nested, still_said
     from vault_memory.adapters.erasing.messages import named_in
     from vault_memory.adapters.erasing.request import Erased, Request
     from vault_memory.adapters.erasing.stones import (
@@ -44,6 +44,7 @@ __all__ = [
     "read_tombstones",
     "refuse_erasing",
     "refuse_nested",
+    "still_said",
     "tombstones_of_history",
     "write_tombstones",
 ]
@@ -70,6 +71,7 @@ __getattr__ = lazy_exports(
         "read_tombstones": "stones",
         "refuse_erasing": "erase",
         "refuse_nested": "look",
+        "still_said": "look",
         "tombstones_of_history": "stones",
         "write_tombstones": "stones",
     },

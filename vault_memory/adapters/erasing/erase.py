@@ -41,6 +41,7 @@ from vault_memory.errors import Changed, HistoryError
 
 _LEFT_ALONE = ("objects", "refs", "index", "packed-refs", JOURNAL, LOCK, INDEX, MAP_FILE, "vault-memory/lock")
 _OF_MESSAGES = ("COMMIT_EDITMSG", "MERGE_MSG", "SQUASH_MSG", "TAG_EDITMSG")
+_MET = "vault-memory/met"
 _OF_ALL_OBJECTS = ("info/commit-graph", "pack/multi-pack-index")
 
 
@@ -146,7 +147,9 @@ def _mask_git_files(where: Path, rewrite: Rewrite) -> None:
                 continue
             made = partial(_log, rewrite) if relative.parts[:1] == ("logs",) else rewrite.words.told
             if name in _OF_MESSAGES:
-                made = rewrite.words.message
+                made = rewrite.draft
+            elif str(relative / name) == _MET:
+                made = partial(_met, rewrite)
             while True:
                 old = files.read(path, None) or b""
                 new = made(old)
@@ -161,10 +164,16 @@ def _log(rewrite: Rewrite, old: bytes) -> bytes:
     """A log of a reference, without the lines of our own moves."""
     rows = []
     for row in reading.lines(old, keep_ends=True):
-        told = rewrite.words.log(row)
+        told = rewrite.log(row)
         is_ours = told[:40] == told[41:81] and row[:40] != row[41:81]
         rows += [] if is_ours else [told]
     return b"".join(rows)
+
+
+def _met(rewrite: Rewrite, old: bytes) -> bytes:
+    """The length of a log, and the line of it that was met last."""
+    size, blank, row = old.partition(b" ")
+    return size + blank + (rewrite.log(row) if row else row)
 
 
 def _drop_old_objects(where: Path, top: Path, step: Step) -> None:

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path, PurePosixPath
 
 from vault_memory.adapters import files, git
 from vault_memory.adapters.erasing.references import TIMEOUT_S, moves_of, rewrite_all, taken_names
 from vault_memory.adapters.erasing.request import Erased, Request
 from vault_memory.adapters.erasing.rewrite import Rewrite
-from vault_memory.adapters.erasing.working_tree import in_working_tree, named_on_disk
+from vault_memory.adapters.erasing.working_tree import ignored_files, in_working_tree, named_on_disk
 from vault_memory.adapters.git import ObjectReader, Repository, object_id
 from vault_memory.adapters.scan import walk
+from vault_memory.core import layout
+from vault_memory.core.erasing import Literal
 from vault_memory.errors import HistoryError
 
 _EMPTY = object_id("blob", b"")
@@ -53,6 +55,35 @@ def look_for(repository: Repository, request: Request) -> Erased:
 def _is_changed(rewrite: Rewrite, path: PurePosixPath, top: Path) -> bool:
     old = files.read(top / path, None) or b""
     return rewrite.content(path, old) != old
+
+
+def still_said(repository: Repository, request: Request, forms: Iterable[str]) -> list[str]:
+    """Where one of these words still stands as it was written, in a line each: in a file on the disk or in a commit, a
+    name or a message. What is spared, packed or of the state is not looked at."""
+    literal = Literal(forms)
+    found: dict[str, None] = {}
+
+    def look(where: str, data: bytes) -> None:
+        if said := literal.found(data):
+            found[f"{where}: {said}"] = None
+
+    def is_ours(path: PurePosixPath) -> bool:
+        is_spared = any(path.is_relative_to(folder) for folder in request.spared)
+        return not (is_spared or layout.is_state(path) or layout.is_index(path.name))
+
+    for path in filter(is_ours, (*in_working_tree(repository.top), *ignored_files(repository))):
+        place = repository.top / path
+        look(f"the name {path}", os.fsencode(path))
+        if place.is_file() and not place.is_symlink():
+            look(str(path), files.read(place, None) or b"")
+    held = [each for each in held_files(repository) if is_ours(each[0])]
+    with ObjectReader(repository.top) as reader:
+        for (path, _), (_, data) in zip(held, reader.read_all([blob for _, blob in held]), strict=True):
+            look(f"{path} in a commit", os.fsencode(path) + b"\n" + data)
+    told = git.run(repository.top, "log", "--all", "--format=%h%x00%B%x00", timeout_s=TIMEOUT_S).split(b"\0")
+    for commit, message in zip(told[::2], told[1::2], strict=False):
+        look(f"the message of {commit.decode().strip()}", message)
+    return [*found]
 
 
 def held_files(repository: Repository) -> list[tuple[PurePosixPath, str]]:

@@ -12,12 +12,14 @@ from pathlib import PurePosixPath
 from vault_memory.adapters.erasing.former import last_of
 from vault_memory.adapters.erasing.messages import Messages
 from vault_memory.adapters.git import EMPTY_TREE, FOLDER_MODE, SUBMODULE_MODE
+from vault_memory.core import reading
 from vault_memory.core.erasing import MASK, Erasure
 
 _ENTRY = re.compile(rb"([0-7]{5,6}) ([^\0]+)\0(.{20})", re.DOTALL)
 _HEADER = re.compile(rb"[^\n]+(?:\n [^\n]*)*")
 _KIND_OF_REFERENCE = re.compile(rb"refs/[^/]+/")
 _ENCODING = re.compile(rb"\nencoding ([^\n]+)")
+_ID_BYTES = 40
 _SIGNATURES = (b"gpgsig ", b"gpgsig-sha256 ")
 _SIGNED = re.compile(rb"^-----BEGIN (?:PGP|SSH) SIGNATURE-----\n.*", re.DOTALL | re.MULTILINE)
 
@@ -62,6 +64,8 @@ class Rewrite:
         self._read, self._add, self._texts = read, add, texts
         self.words = Messages(texts, named, former)
         self._trees_of: dict[str, tuple[str, str]] = {}
+        self._said: set[bytes] = set()
+        self._emptied: set[bytes] = set()
         self._top = _Folder()
         self._top_goes = bool(gone)
         for path in gone:
@@ -194,11 +198,14 @@ class Rewrite:
         told = self.words.message(message)
         if not is_note and self._is_emptied(commit, headers):
             told = b"\n\n" + MASK + b"\n"
-        if made == headers and told == message:
-            return
-        self.commits += 1
-        kept = [header for header in made if not header.startswith(_SIGNATURES)]
-        self.words.remember(commit, self._add("commit", b"\n".join(kept) + told))
+        if made != headers or told != message:
+            self.commits += 1
+            kept = [header for header in made if not header.startswith(_SIGNATURES)]
+            self.words.remember(commit, self._add("commit", b"\n".join(kept) + told))
+        if self._top_goes:
+            self._said.add(told.strip())
+            if told.strip() == MASK:
+                self._emptied.add(self.former.get(commit, commit).encode())
 
     def _in_utf8(self, body: bytes) -> bytes:
         """A commit whose message has an encoding of its own in ours, if it holds a text in that. Names of people may be
@@ -221,6 +228,22 @@ class Rewrite:
             return False
         old_parent, new_parent = self._trees_of.get(parents[0], ("", "")) if parents else ("", EMPTY_TREE)
         return new == new_parent and old != old_parent
+
+    def log(self, row: bytes) -> bytes:
+        """A line of the log of a reference. Where the message of the commit that it came to is gone, that goes here,
+        too: what git was at (`commit (amend): `) stays."""
+        told = self.words.log(row)
+        facts, tab, message = told.partition(b"\t")
+        if facts[_ID_BYTES + 1 : 2 * _ID_BYTES + 1] not in self._emptied:
+            return told
+        doing, colon, _ = message.partition(b": ")
+        return facts + tab + (doing + colon if colon else b"") + MASK + b"\n"
+
+    def draft(self, text: bytes) -> bytes:
+        """What git keeps of the message that was written last; the mark alone where files go and no commit says it."""
+        told = self.words.message(text)
+        said = b"".join(line for line in reading.lines(text, keep_ends=True) if not line.startswith(b"#"))
+        return told if not self._top_goes or not said.strip() or said.strip() in self._said else MASK + b"\n"
 
     def _notes(self, tree: str) -> str:
         """The tree of git's notes, in which a file is called like the object that it is about."""

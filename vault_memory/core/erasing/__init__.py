@@ -11,6 +11,7 @@ from vault_memory.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from vault_memory.core.erasing.forms import MASK, MIN_BYTES, Erasure
+    from vault_memory.core.erasing.literal import Literal
     from vault_memory.core.erasing.needed import (
         is_read,
         words_of_every_vault,
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Erasure",
     "KEY_BYTES",
+    "Literal",
     "MASK",
     "MIN_BYTES",
     "Parts",
@@ -44,6 +46,7 @@ __getattr__ = lazy_exports(
     {
         "Erasure": "forms",
         "KEY_BYTES": "tombstones",
+        "Literal": "literal",
         "MASK": "forms",
         "MIN_BYTES": "forms",
         "Parts": "parts",

@@ -50,8 +50,10 @@ class Whole:
     def spans(self, data: bytes) -> Iterator[tuple[int, int]]:
         """(start, end) of each place in bytes; of a quotation without `…`."""
         done = 0
-        for start, end, count in self._spelling.places(data, self._least):
-            if start >= done and (span := self._span(data, start, end, count)):
+        for start, ends in self._spelling.places(data, self._least):
+            # What follows a cut title may begin as the text goes on there (`…project`, `importance` for *It*).
+            spans = (self._span(data, start, end, count) for end, count in ends if count >= self._least)
+            if start >= done and (span := next(filter(None, spans), None)):
                 yield span
                 done = span[1]
 

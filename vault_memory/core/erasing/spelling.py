@@ -22,11 +22,16 @@ _MAX_MARKS = 3
 
 
 class Place(NamedTuple):
-    """Where a text begins, and as much of it as stands there: `letters` of its letters until `end`."""
+    """Where a text begins, and `ends`: how much of it stands there, all first and then what is a unit shorter each, as
+    (end, letters until there)."""
 
     start: int
-    end: int
-    letters: int
+    ends: tuple[tuple[int, int], ...]
+
+    @property
+    def letters(self) -> int:
+        """How many letters of the text stand there."""
+        return self.ends[0][1] if self.ends else 0
 
 
 class Spelling:
@@ -61,21 +66,24 @@ class Spelling:
 
     def _from(self, data: bytes, start: int, least: int) -> Place:
         at, count = start, 0
+        ends: list[tuple[int, int]] = []
         for number, unit in enumerate(self._units):
             found = self._after(data, at, number) if number else unit.pattern.match(data, at)
             if found is None:
-                is_enough = count + len(unit.said) > least
-                return self._begun(data, start, at, number, count) if is_enough else Place(start, at, count)
+                if count + len(unit.said) > least and (more := self._begun(data, at, number))[1]:
+                    ends.append((more[0], count + more[1]))
+                break
             at = found.end()
             count += len(unit.said)
-        return Place(start, at, count)
+            ends.append((at, count))
+        return Place(start, tuple(reversed(ends)))
 
-    def _begun(self, data: bytes, start: int, at: int, number: int, count: int) -> Place:
-        """The place with as many letters of the unit of this number as stand there."""
+    def _begun(self, data: bytes, at: int, number: int) -> tuple[int, int]:
+        """(end, letters) of what stands there of the unit of this number, which is not all of it."""
         begin = found.end() if number and (found := signs_and_tags().match(data, at)) else at
         may_stand = number == 0 or self._may_stand(data, at, begin, number)
-        more, end = self._units[number].begun(data, begin) if may_stand else (0, at)
-        return Place(start, end if more else at, count + more)
+        count, end = self._units[number].begun(data, begin) if may_stand else (0, at)
+        return end, count
 
     def _after(self, data: bytes, at: int, number: int) -> re.Match[bytes] | None:
         """The unit of this number behind the signs that stand at a place. What looks like a tag of HTML is passed over,
@@ -104,7 +112,7 @@ class Spelling:
     def _is_whole(self, data: bytes, place: Place) -> bool:
         """Whether a number is not a part of a longer one (1795 is no time such as 1795270627), and the text does not
         begin within an escape."""
-        start, end, count = place
+        start, (end, count) = place.start, place.ends[0]
         first, last = self._is_number
         if last and count == len(self.letters) and data[end : end + 1].isdigit():
             return False

@@ -17,6 +17,7 @@ from vault_memory.adapters.erasing import (
     new_tombstones,
     refuse_erasing,
     refuse_nested,
+    still_said,
     write_tombstones,
 )
 from vault_memory.adapters.git import Repository
@@ -159,6 +160,8 @@ def _erase(vault: Vault, wanted: Wanted, step: Step, *, was_resumed: bool = Fals
     left = look_for(repository, wanted.request)
     found = [*map(str, left.files), *map(str, holding_files(vault, wanted))]
     found += [f"{left.commits} commits"] if left.commits else []
+    if erasure := wanted.erasure():  # in another way, so that no fault of the first one is told as nothing
+        found += still_said(repository, wanted.request, (*wanted.request.texts, *erasure.found))
     receipt = Receipt(
         done.commits,
         len({*map(str, done.files), *map(str, private)}),

@@ -190,8 +190,11 @@ def _clauses_of(vault: Vault, user_id: str, texts: Sequence[str]) -> tuple[str, 
             continue
         turn = turn_at(vault, user_id, source)
         if turn is None or erasure.holds(json.dumps(turn, ensure_ascii=False, default=str).encode(*_LOSSY)):
-            left = (erasure.masked(said.encode(*_LOSSY)).decode(*_LOSSY) for said in all_said)  # a cut beginning goes
-            found |= dict.fromkeys(part for said in left for part in parts.of(said, whole=turn is None))
+            # Words that are a cut beginning of the text as well are a part all the same: they may stand where no title
+            # ends. Of a quotation (`…`), which is cut within its words, only what is not found by itself.
+            left = (erasure.masked(said.encode(*_LOSSY)).decode(*_LOSSY) for said in all_said)
+            looked_at = dict.fromkeys((*(said for said in all_said if "…" not in said), *left))
+            found |= dict.fromkeys(part for said in looked_at for part in parts.of(said, whole=turn is None))
     needed = "\n".join(words_of_every_vault()).encode()  # a value such as `detailed` stays
     return tuple(part for part in found if not Erasure([part]).holds(needed))
 
