@@ -191,6 +191,17 @@ def test_where_somebody_is_for_a_while_sets_no_time_zone(said: str) -> None:
     assert "timezone" not in dict(_learned(said))
 
 
+@pytest.mark.parametrize(
+    ("said", "zone"),
+    [
+        ("記得我現在在法蘭克福打工度假，所有時間都換算成這邊的", "Europe/Berlin"),
+        ("出差到雪梨兩個月，交付時間請都寫成這邊的幾點", "Australia/Sydney"),
+    ],
+)
+def test_on_a_trip_times_may_be_asked_for_as_they_are_there(said: str, zone: str) -> None:
+    assert dict(_learned(said))["timezone"] == zone
+
+
 @pytest.mark.parametrize(("said", "zone"), [("我住首爾", "Asia/Seoul"), ("我在東京工作", "Asia/Tokyo")])
 def test_where_somebody_lives_sets_it(said: str, zone: str) -> None:
     assert dict(_learned(said))["timezone"] == zone

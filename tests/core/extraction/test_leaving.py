@@ -391,6 +391,8 @@ def test_what_a_product_does_a_wish_and_a_task_take_nothing(said: str, name: str
         ("把 Docker 從我的清單拿掉", "Docker"),
         ("把 Docker 拿掉", "Docker"),
         ("remove Docker from my list", "Docker"),
+        ("I'd like Docker gone from my tools", "Docker"),
+        ("Delete Docker from whatever you keep on me, that contract is over", "Docker"),
         ("Take Docker off my stack", "Docker"),
         ("我把 Docker 移除了", "Docker"),
         ("Docker 已經淘汰了", "Docker"),

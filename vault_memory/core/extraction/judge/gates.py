@@ -41,6 +41,8 @@ def is_gated(proposal: Proposal, turn: HeardTurn) -> bool:
             return True
         return not tells_of_moving(proposal, turn)
     if signal.key == "timezone":
+        if lexicon.words("people.time.spoken_of").search(turn.message.speech):
+            return False  # «I live by New York time»; on a trip, too, times may be asked for as they are there
         return lexicon.words("gates.elsewhere.trip").search(clause) is not None or not _is_home(proposal, turn)
     if signal.key == "level":
         return _is_of_another_craft(signal.value, turn)
@@ -74,12 +76,11 @@ def unreal_spans(clauses: Iterable[Clause], lexicon: Lexicon) -> list[tuple[int,
 
 def _is_home(proposal: Proposal, turn: HeardTurn) -> bool:
     """Whether the person lives where a clause says that somebody lives or has moved: not 我想搬到東京, «my team moved
-    to Berlin». Nothing is asked of a place without such a verb, or in a turn that speaks of time («I live by New York
-    time»)."""
+    to Berlin». Nothing is asked of a place without such a verb."""
     lexicon, speech = turn.lexicon, turn.message.speech
     text = speech[proposal.start : proposal.end]
     found = [*lexicon.words("gates.home.verbs").finditer(text[: proposal.offset])]
-    if not found or lexicon.words("people.time.spoken_of").search(speech):
+    if not found:
         return True
     verb = found[-1]
     before = text[: verb.start()]

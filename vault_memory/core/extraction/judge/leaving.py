@@ -147,11 +147,10 @@ def _moved(clause: Clause, technology: Technology, lexicon: Lexicon) -> re.Match
 
 def _is_left_in(clause: Clause, technology: Technology, turn: HeardTurn) -> bool:
     lexicon = turn.lexicon
-    asks_for_it = ("words.negation.takes_back", "gates.left.profile")
-    if all(lexicon.words(name).search(clause.text) for name in asks_for_it):
-        return True  # «remove it from my profile»
     if clause.asks_to_know or _ASKS.search(clause.text):
         return False
+    if lexicon.words("gates.left.profile").search(clause.text):
+        return True  # «I'd like Excel gone from my tools»: the judge has heard that it is to go
     if _is_a_thing(clause, technology, turn) or _is_one_version(clause, technology, turn):
         return False
     before = clause.text[: technology.start - clause.start]
