@@ -75,6 +75,7 @@ if TYPE_CHECKING:
         allow,
         common_dir,
         holding,
+        locate,
         settings_of,
     )
     from vault_memory.adapters.git.upkeep import (
@@ -157,6 +158,7 @@ __all__ = [
     "tracked_state",
     "write_commit_graph",
     "wrong_kinds",
+    "locate",
 ]
 
 __getattr__ = lazy_exports(
@@ -213,6 +215,7 @@ __getattr__ = lazy_exports(
         "give_to_owner": "upkeep",
         "growth": "upkeep",
         "holding": "settings",
+        "locate": "settings",
         "ignored_files": "rules",
         "in_its_place": "repository",
         "index_checksum": "index_file",

@@ -6,7 +6,7 @@ from contextlib import suppress
 from functools import cached_property
 from pathlib import Path, PurePosixPath
 
-from vault_memory.adapters import files
+from vault_memory.adapters import files, git
 from vault_memory.errors import LargeObject, TooLarge
 from vault_memory.services.vault import Vault
 
@@ -20,7 +20,8 @@ class Commits:
 
     def of(self, path: PurePosixPath) -> str:
         """The newest commit, if it holds the file at this path of the vault as it is on disk; else "": a new edit, a
-        conversation, or a file too large to compare. Raises `HistoryError` where git cannot be read."""
+        conversation, a file too large to compare, or any file where no repository is. Raises `HistoryError` where git
+        cannot be read."""
         if path not in self._known:
             held = self._committed(path)
             is_held = held is not None and self.read(self._vault.root / path) == held
@@ -28,9 +29,15 @@ class Commits:
         return self._known[path]
 
     def _committed(self, path: PurePosixPath) -> bytes | None:
+        if not self._is_in_git:
+            return None
         with suppress(LargeObject):
             return self._vault.history.blob(path)
         return None
+
+    @cached_property
+    def _is_in_git(self) -> bool:
+        return git.locate(self._vault.root) is not None
 
     @cached_property
     def _head(self) -> str:
