@@ -244,7 +244,7 @@ def test_a_megabyte_takes_a_moment(piece: str) -> None:
     """A megabyte of what a pattern matches: 2 to 30 ms where the fixed work takes 10."""
     extract(piece)
     message = repeated(piece, 1_000_000)
-    assert_at_most(10, lambda: extract(message))
+    assert_at_most(20, lambda: extract(message))
 
 
 def test_the_tuning_turns_stay_as_good_as_they_were() -> None:

@@ -95,7 +95,7 @@ def test_any_text_is_read(text: str) -> None:
 
 def test_reading_takes_its_time() -> None:
     for text in ("forget that " * 200, "請把" * 600, "我說過" * 400, "about the memory of " * 100, "忘了" * 700):
-        assert_at_most(2, partial(to_forget, text))
+        assert_at_most(20, partial(to_forget, text))
 
 
 @pytest.mark.parametrize(

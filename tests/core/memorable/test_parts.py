@@ -93,7 +93,7 @@ def test_taking_apart_takes_its_time() -> None:
     repeated = ("I teach, " * 22, "我教書，" * 50, "I like tea and " * 13, "我每天" * 60, "配" * 200)
     adverbs = ("我住台南，" + each * 90 for each in ("每天", "真的很常常偶爾", "跟和對用", "每隔一天早上"))
     for text in (*repeated, *adverbs, "I row, " + "really also just still " * 8):
-        assert_at_most(2, partial(asked.cut, text[:199]))
+        assert_at_most(20, partial(asked.cut, text[:199]))
 
 
 @pytest.mark.parametrize(

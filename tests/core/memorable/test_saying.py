@@ -224,9 +224,9 @@ def test_any_text_is_read(text: str) -> None:
 def test_a_long_text_is_no_saying_and_reading_takes_its_time() -> None:
     assert read_saying("I love " + "x" * MAX_CHARS) is None
     for text in ("I really " * 20, "我很" * 90, "actually, " * 19, "to " * 60, "了" * 190, "my favourite " * 14):
-        assert_at_most(2, partial(read_saying, text[:MAX_CHARS]))
+        assert_at_most(20, partial(read_saying, text[:MAX_CHARS]))
     for text in ("switched from a ", "我把", "從", "sold my car not ", "不用"):
-        assert_at_most(2, partial(topics_of, (text * MAX_CHARS)[:MAX_CHARS]))
+        assert_at_most(20, partial(topics_of, (text * MAX_CHARS)[:MAX_CHARS]))
 
 
 @pytest.mark.parametrize(

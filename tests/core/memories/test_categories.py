@@ -228,16 +228,17 @@ def test_any_text_is_read(text: str) -> None:
 
 def test_reading_is_in_proportion_and_a_text_is_read_up_to_a_limit() -> None:
     pace.assert_in_proportion(lambda size: VOCABULARY.read(pace.repeated("我喜歡喝馬a tea ", size)), 4_000)
-    pace.assert_at_most(4, lambda: VOCABULARY.read(pace.repeated("大C", 1_000_000)))
+    pace.assert_at_most(20, lambda: VOCABULARY.read(pace.repeated("大C", 1_000_000)))
     assert "drink" not in categories.categories_of("x" * MAX_TEXT_CHARS + " coffee")
 
 
 def test_loading_and_asking_are_quick() -> None:
-    """The fixed work is about a hundredth of a second: a cold load takes two and a half, a question a thirtieth."""
+    """The fixed work is about a hundredth of a second: a cold load takes two and a half, a question a thirtieth; the
+    bounds leave room for what else the process does the first time."""
     ordinary = tomllib.loads((FOLDER / "ordinary.toml").read_text(encoding="utf-8"))
-    pace.assert_at_most(4, lambda: categories.Categories(tables(), ordinary))
+    pace.assert_at_most(20, lambda: categories.Categories(tables(), ordinary))
     categories.expand("我平常喝什麼飲料")
-    pace.assert_at_most(0.5, lambda: categories.expand("我平常喝什麼飲料").fit("我喜歡嗑鹽酥雞配啤酒，週末跟朋友看球"))
+    pace.assert_at_most(5, lambda: categories.expand("我平常喝什麼飲料").fit("我喜歡嗑鹽酥雞配啤酒，週末跟朋友看球"))
 
 
 # -- a person's own words

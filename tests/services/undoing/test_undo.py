@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import timedelta
 
 import pytest
 
@@ -42,6 +43,19 @@ def test_each_change_is_taken_back_once_whatever_happened_between(vault: Vault) 
         undo(vault, "alice")
     assert values(vault) == set() and contents(vault) == []
     assert {step.state for step in steps(vault, "alice")} == {"undone", "changed"}
+
+
+def test_what_falls_into_one_second_is_taken_back_in_the_order_of_its_commits(vault: Vault, clock: Clock) -> None:
+    """E8: git keeps whole seconds, and clocks go back: a memory of one turn, a preference of the next, and again."""
+    record_turn(vault, "alice", "我喜歡芒果")
+    record_turn(vault, "alice", "我喜歡暗色主題")
+    clock.time -= timedelta(minutes=10)
+    record_turn(vault, "alice", "I use Docker")
+    clock.time -= timedelta(minutes=10)
+    record_turn(vault, "alice", "Please always answer me briefly")
+    told = [undo(vault, "alice") for _ in range(5)]
+    assert "response_style" in told[0] and "Docker" in told[1] + told[2]
+    assert told[3:] == ["theme = (nothing) (restored)", "undone: add preference 我喜歡芒果"]
 
 
 def test_a_memory_whose_place_was_taken_holds_again(vault: Vault) -> None:

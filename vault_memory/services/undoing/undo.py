@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
 from heapq import merge
@@ -46,7 +46,7 @@ def steps(vault: Vault, user_id: str) -> Iterator[Step]:
     # Of one turn what it did to memories was committed last.
     of_both = (_of_memories(vault, user_id), _of_preferences(vault, user_id))
     forgotten_at = _forgotten_at(vault, user_id)
-    for step in merge(*of_both, key=lambda step: step.at, reverse=True):
+    for step in merge(*of_both, key=_age(vault, user_id)):
         is_over = step.brings_back and forgotten_at is not None and step.at <= forgotten_at
         yield replace(step, state="changed") if is_over and step.state == "learned" else step
 
@@ -77,6 +77,16 @@ def undone_sources(vault: Vault, user_id: str) -> set[str]:
     commits = [entry.trailers[KEYS["undoes"]] for entry in undoing]
     known = vault.history.log([folder], limit=MAX_LOOKED_AT, trailers={KEYS["source"]: None}) if commits else []
     return {entry.trailers[KEYS["source"]] for entry in known if entry.commit in commits}
+
+
+def _age(vault: Vault, user_id: str) -> Callable[[Step], tuple[int, float]]:
+    """What orders changes, newest first, as git does: two turns may fall into one of its seconds, and clocks go back.
+
+    What came under a former id of the user, or is beyond what is looked at, is older, in the order of its times.
+    """
+    newest = vault.history.log([layout.user_dir(user_id)], limit=2 * MAX_LOOKED_AT)
+    places = {entry.commit: place for place, entry in enumerate(newest)}
+    return lambda step: (places.get(step.commit, len(places)), -step.at.timestamp())
 
 
 def _of_preferences(vault: Vault, user_id: str) -> Iterator[Step]:
