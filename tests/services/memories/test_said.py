@@ -529,6 +529,15 @@ def test_a_fact_is_kept_beside_what_follows_from_it(vault: Vault) -> None:
     assert [each.key for each in record_turn(vault, "alice", "記住我養了一隻貴賓").changes] == ["note"]
 
 
+def test_where_ones_company_has_moved_is_no_home(vault: Vault) -> None:
+    record_turn(vault, "alice", "我住在台北")
+    recorded = record_turn(vault, "alice", "我們公司搬到東京了")
+    assert not recorded.changes and "我住在台北" in contents(vault)
+    recorded = record_turn(vault, "alice", "我們家搬到東京了")
+    assert [(each.key, each.new) for each in recorded.changes] == [("timezone", "Asia/Tokyo")]
+    assert "我住在台北" not in contents(vault)
+
+
 def test_looking_for_the_same_takes_as_long_among_many(vault: Vault, home: Home) -> None:
     """No file is looked at but those that the index names, while the user's files are locked."""
     record_turn(vault, "alice", "I love tea")

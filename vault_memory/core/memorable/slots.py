@@ -104,7 +104,7 @@ def purpose_of(used: str) -> str:
     """The place in which something stands that is used for it: the cache of «Redis for caching», of Redis 做快取; empty
     where no purpose is said."""
     found = _PURPOSE.search(used)
-    return _name_of(found["for"] or found["han"]) if found else ""
+    return name_of(found["for"] or found["han"]) if found else ""
 
 
 def kind_of_favourite(slot: str) -> str:
@@ -124,11 +124,11 @@ def kind_of_favourite(slot: str) -> str:
 
 
 def _slot(subject: str, name: str, link: str, thing: str) -> Slot | None:
-    known_as = "" if load_lexicon().words("sayings.slot.no_name").match(name) else _name_of(name)
+    known_as = "" if load_lexicon().words("sayings.slot.no_name").match(name) else name_of(name)
     return Slot(subject, known_as, link, thing) if known_as else None
 
 
-def _name_of(place: str) -> str:
+def name_of(place: str) -> str:
     """What a place is called, the same for the cache and for caching; empty where nothing names it."""
     named = read_thing(place, _NO_PART)
     return " ".join(sorted(min(word).removeprefix("~").removesuffix("e") for word in named.words)) if named else ""

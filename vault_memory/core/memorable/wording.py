@@ -18,6 +18,7 @@ from vault_memory.core.memorable.order import usual_order
 from vault_memory.core.memorable.slots import (
     COMMUTE,
     kind_of_favourite,
+    name_of,
     purpose_of,
     read_slot,
     read_timed,
@@ -87,6 +88,8 @@ class _Heard:
     written: str
     more: str = ""
     subject: str = ""
+    group: str = ""
+    """Of what of ours is spoken: 公司 of 我們公司."""
     is_so: bool = True
     is_new: bool = False
     is_gone: bool = False
@@ -116,6 +119,8 @@ class _Reader:
                 after |= dict.fromkeys(lexicon.listed(f"sayings.relation.{name}.{key}_after"), is_so)
         self._after = sorted(after.items(), key=lambda each: -len(each[0]))
         self._longest = max(map(len, self._known))
+        us = frame("us")
+        self._us = [each for each in us if not any(other != each and each.startswith(other) for other in us)]
         self._tail, self._gone, self._taking, self._able = map(frame, ("tail", "gone", "taking", "able"))
         self._articles, self._dwelling, self._now = map(frame, ("article", "dwelling", "now"))
         self._begun, self._since = tuple(frame("begun")), tuple(frame("since"))
@@ -184,6 +189,8 @@ class _Reader:
                 return self._made(LIVE, heard.is_so, found["thing"], replace(heard, more=heard.more or found["how"]))
             if (found := _MOVED.match(text)) and (found["to"] is None or _is_known_place(found[0])):
                 return self._made(LIVE, heard.is_so, found["thing"], replace(heard, is_new=True))
+            if heard.group and (found := _IN.match(text)) and _is_known_place(found["thing"]):
+                return self._made(LIVE, heard.is_so, found["thing"], heard)
             step = self._step(text)
             if step is None or (step.what in ("me", "us") and heard.subject not in ("", step.what)):
                 if heard.subject and heard.is_so and (place := self._in_a_slot(text, heard)):
@@ -213,6 +220,7 @@ class _Reader:
     def _hear(self, step: _Step, phrase: str, heard: _Heard) -> None:
         if step.what in ("me", "us"):
             heard.subject = step.what
+            heard.group = next((phrase.removeprefix(each) for each in self._us if phrase.startswith(each)), "")
         heard.is_given_up = heard.is_given_up or step.what == "over"
         heard.is_so = heard.is_so and step.what not in ("not", "over")
         heard.is_new = heard.is_new or step.what in ("now", "over") or phrase in self._since
@@ -224,6 +232,9 @@ class _Reader:
         if relation == LIVE:
             is_place = self._is_place(thing, heard.written)
             relation, thing = (LIVE, _SINCE.sub("", thing)) if is_place else (DO, whole or thing)
+            if is_place and heard.group:  # where our company has moved to is nobody's home
+                said = self._made(SLOT, is_so, thing, heard)
+                return replace(said, slot=name_of(heard.group), link="" if heard.is_new else "use") if said else None
         if relation == WORK and not self._is_workplace(thing, heard.written):
             relation, thing = DO, whole or thing
         if relation in _GOING and (way := way_to_work(whole or thing)):
@@ -375,6 +386,7 @@ _MOVED = re.compile(
     rf"^(?:(?:{_LATELY}(?:从.{{1,12}}?)?|从.{{1,12}}?)搬(?:到|去|来|家到)了?"
     r"|(?P<to>moved from .{1,24}? to ))(?P<thing>.{1,30})$"
 )
+_IN = re.compile(r"^在(?P<thing>[^,]{1,8})$")
 _WORKPLACES, _NO_WORKPLACES = {"place"}, {"weekday", "furniture", "room", "family"}
 _SOFTWARE = {"programming_tool", "programming_language", "office_software", "software"}
 _AT_HOME = re.compile(r"(?:home|my own|myself)(?![a-z])|家里?$")

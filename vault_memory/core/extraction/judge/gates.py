@@ -14,6 +14,7 @@ from vault_memory.core.extraction.judge.facts import is_of_person
 from vault_memory.core.extraction.judge.leaving import is_left, tells_of_moving
 from vault_memory.core.extraction.judge.proposals import Proposal
 from vault_memory.core.extraction.lexicon import Lexicon
+from vault_memory.core.extraction.person import places
 from vault_memory.core.extraction.rules import HeardTurn
 from vault_memory.core.text import lazily
 
@@ -41,7 +42,9 @@ def is_gated(proposal: Proposal, turn: HeardTurn) -> bool:
             return True
         return not tells_of_moving(proposal, turn)
     if signal.key == "timezone":
-        if lexicon.words("people.time.spoken_of").search(turn.message.speech):
+        if any(
+            lexicon.words(name).search(turn.message.speech) for name in ("people.time.spoken_of", "gates.home.clock")
+        ):
             return False  # «I live by New York time»; on a trip, too, times may be asked for as they are there
         return lexicon.words("gates.elsewhere.trip").search(clause) is not None or not _is_home(proposal, turn)
     if signal.key == "level":
@@ -74,14 +77,19 @@ def unreal_spans(clauses: Iterable[Clause], lexicon: Lexicon) -> list[tuple[int,
 # --- place ------------------------------------------------------------------------------------------------------------
 
 
+_OF_TIME = ("people.time.spoken_of", "gates.home.clock")
+
+
 def _is_home(proposal: Proposal, turn: HeardTurn) -> bool:
-    """Whether the person lives where a clause says that somebody lives or has moved: not 我想搬到東京, «my team moved
-    to Berlin». Nothing is asked of a place without such a verb."""
+    """Whether the person lives where a clause says that somebody lives, has moved or, in Chinese, is: not 我想搬到東京,
+    «my team moved to Berlin», 我在東京出生. Nothing is asked of a place without such a verb."""
     lexicon, speech = turn.lexicon, turn.message.speech
     text = speech[proposal.start : proposal.end]
     found = [*lexicon.words("gates.home.verbs").finditer(text[: proposal.offset])]
+    behind = text[_end_of_place(text, proposal.offset, lexicon) :]
     if not found:
-        return True
+        is_in = _IS_IN.search(text[: proposal.offset])
+        return is_in is None or _is_here(text[: is_in.start()], behind, lexicon)
     verb = found[-1]
     before = text[: verb.start()]
     between = text[verb.end() : proposal.offset]
@@ -89,10 +97,37 @@ def _is_home(proposal: Proposal, turn: HeardTurn) -> bool:
     others = ("words.speaker.others", "gates.home.others")
     return (
         not is_planned
+        and not _PAST.search(between + behind)
         and lexicon.words("gates.home.others").search(between) is None
-        and lexicon.words("gates.home.unreal").search(before) is None
+        and not any(lexicon.words(name).search(before) for name in ("gates.home.unreal", "sayings.frame.was"))
         and all(is_of_person(before, lexicon, each) for each in others)
     )
+
+
+_IS_IN = lazily(r"(?:(?<![现正实存])在|喺)[^,在]{0,6}$")
+_PAST = lazily("过(?!来|去|得|着)|的时候")
+_NOW = (
+    r"^(?:.*(?:{words.speaker.me})们?|(?:[\s,:~-]|{memorable.own.leads})*)(?:[ ,]|{gates.home.now}|{gates.left.just})*$"
+)
+_STAYS = (
+    r"^ ?(?:{gates.home.around})?"
+    r"(?:[^,了过]{0,8}?{gates.home.stays}|(?:当|做|担任)[^,了过]{0,8}?{memorable.fact.roles})?"
+    r"(?:了?[^,了过]{1,5}[年月周天]了)?(?:[了啦呢喔耶啊呀哦的]| )*$"
+)
+
+
+def _is_here(before: str, behind: str, lexicon: Lexicon) -> bool:
+    """Whether a clause in which somebody is in a place (在) says that it is the person, and that he or she stays there:
+    nothing stands between the two but «now» and the like, and behind the place nothing that was once done there."""
+    is_now = lexicon.shape(_NOW).match(before) is not None
+    return is_now and lexicon.shape(_STAYS).match(behind) is not None
+
+
+def _end_of_place(text: str, at: int, lexicon: Lexicon) -> int:
+    """Where the name of a place ends that begins at `at`, with the place within it that follows: 日本東京."""
+    for start, end, _ in sorted(places(text, lexicon)):
+        at = end if start == at else at
+    return at
 
 
 # --- technologies -----------------------------------------------------------------------------------------------------
