@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.pace import assert_at_most
-from vault_memory.core.memorable import compared, still_so, to_forget
+from vault_memory.core.memorable import compared, still_so, to_forget, topics_of
 
 LABELLED = Path(__file__).parents[2] / "data/memorable/parts.jsonl"
 ROWS = [json.loads(line) for line in LABELLED.read_text("utf-8").split("\n") if line]
@@ -105,11 +105,24 @@ def test_taking_apart_takes_its_time() -> None:
         ("Our database is MySQL and our backend is Java", "Our database is PostgreSQL now", "our backend is Java"),
         ("I live in Berlin with my wife and two cats", "I moved to Paris", ""),
         ("I live in Leeds", "I moved to York", ""),
+        ("I love mangoes, but I hate durian", "I hate mangoes now", "I hate durian"),
+        ("I play chess and collect stamps", "I gave up chess", "I collect stamps"),
+        ("I play chess and collect stamps", "I stopped collecting stamps", "I play chess"),
+        ("I have two cats and live in Leeds", "I moved to York", "I have two cats"),
+        ("I smoke and drink", "I quit smoking", "I drink"),
+        ("I like tea, coffee and cocoa", "I don't drink coffee anymore", "I like tea and cocoa"),
+        ("I like tea, coffee and cocoa", "I don't drink tea or coffee anymore", "I like cocoa"),
+        ("I like swimming and jogging", "I don't swim or jog anymore", ""),
+        ("我喜歡游泳和慢跑", "我不慢跑了", "我喜歡游泳"),
+        ("我喜歡游泳和慢跑", "我現在不游泳也不慢跑了", ""),
+        ("我抽菸也喝酒", "我戒菸了", "我喝酒"),
+        ("我養了一隻貓和一隻狗", "我把狗送人了", "我養了一隻貓"),
     ],
 )
 def test_what_a_change_leaves(old: str, new: str, left: str) -> None:
     """Of a memory whose place another takes the half that is still so is told; "" where there is none."""
     assert compared(new, old) == "replaces" and still_so(old, new) == left
+    assert set(topics_of(new, is_asked=True)) & set(topics_of(old)), "an index finds it"
 
 
 def test_what_cannot_be_told_apart_is_told() -> None:

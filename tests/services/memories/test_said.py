@@ -573,6 +573,20 @@ def test_the_half_that_is_still_so_stays_within_a_turn(vault: Vault) -> None:
     assert "I live in Leeds" not in "".join(memory.content for memory in kept(vault, "bob"))
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "rest"),
+    [
+        ("I play chess and collect stamps", "I stopped collecting stamps", "I play chess"),
+        ("我住在台北，養了兩隻貓", "我不養貓了", "我住在台北"),
+    ],
+)
+def test_a_thing_that_is_given_up_goes_alone(vault: Vault, old: str, new: str, rest: str) -> None:
+    """What is left stays, though the memory whose place is taken says it as well."""
+    record_turn(vault, "alice", old, "Nice.")
+    record_turn(vault, "alice", new, "Noted.")
+    assert sorted(contents(vault)) == sorted([new, rest])
+
+
 def test_the_half_of_a_note_by_hand_stays(vault: Vault, home: Home) -> None:
     """The same of a note that its person wrote, whose name is no id of ours."""
     record_turn(vault, "alice", "hello", "Hi!")

@@ -11,9 +11,9 @@ from vault_memory.lazy import lazy_exports
 if TYPE_CHECKING:
     from vault_memory.core.memorable.forgetting import Forget
     from vault_memory.core.memorable.kinds import Kind
-    from vault_memory.core.memorable.parts import still_so
+    from vault_memory.core.memorable.parts import compared, still_so, topics_of
     from vault_memory.core.memorable.requests import to_forget, without_requests
-    from vault_memory.core.memorable.saying import compared, home_in, is_liking, topics_of
+    from vault_memory.core.memorable.saying import home_in, is_liking
     from vault_memory.core.memorable.turns import MAX_CONTENT_CHARS, Memorable, memorable
 
 __all__ = [
@@ -38,13 +38,13 @@ __getattr__ = lazy_exports(
         "Kind": "kinds",
         "MAX_CONTENT_CHARS": "turns",
         "Memorable": "turns",
-        "compared": "saying",
+        "compared": "parts",
         "home_in": "saying",
         "memorable": "turns",
         "is_liking": "saying",
         "still_so": "parts",
         "to_forget": "requests",
-        "topics_of": "saying",
+        "topics_of": "parts",
         "without_requests": "requests",
     },
 )

@@ -10,10 +10,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from vault_memory.core.extraction import load_lexicon, read_turn, speaker
+from vault_memory.core.memorable import saying
 from vault_memory.core.memorable.ending import acts, without_count
 from vault_memory.core.memorable.kinds import kind_of
 from vault_memory.core.memorable.order import is_whole
-from vault_memory.core.memorable.saying import compared, says_as_much
+from vault_memory.core.memorable.saying import Verdict, says_as_much
 from vault_memory.core.memorable.wording import DO, LIKE, MAX_CHARS, Saying, read_saying, says_something
 from vault_memory.core.memories import categories
 from vault_memory.core.text import fold, lazily
@@ -21,6 +22,7 @@ from vault_memory.core.text import fold, lazily
 _BETWEEN_CLAUSES = (
     r"\s*(?:[,;，；、。!?！？]|[.](?=\s))\s*(?:(?:and|but|or)\s+)?(?:(?:also|too)\s+)?(?:而且|但是?|以及)?(?:[还還]有|也|[还還](?!是))?"
     r"|\s+(?:and|but|or|as well as|&)\s+(?:also\s+)?|\s*(?:以及|[还還]有|而且|但是)\s*"
+    r"|(?<=[\u3400-\u9fff])也(?=[\u3400-\u9fff]{2})"
 )
 _BETWEEN_THINGS = r"\s*[和跟與与]\s*|\s+with\s+|\s*(?:搭配|[配搭])\s*"
 _SEPARATOR = re.compile(f"{_BETWEEN_CLAUSES}|(?P<things>{_BETWEEN_THINGS})")
@@ -32,6 +34,8 @@ _ADDS = re.compile("and|also|too|而且|以及|[还還]|也")
 _BARE = re.compile(r"\W*$")
 _ASPECT = re.compile("[了过得]")
 _ENDS = re.compile(r"[\s.。!！]*$")
+_NO_MORE = re.compile(r"(?:了|\s+any ?more|\s+any longer)?$", re.IGNORECASE)
+"""What says at the end of a list that all of it is so no more."""
 _PERSON = re.compile(r"^(?:(?:i|we)(?![a-z])|[我咱俺][們们]?(?![的家]))", re.IGNORECASE)
 _GERUND = lazily("^[a-z]+ing(?![a-z])")
 _OWN = lazily(r"^(?:(?:i|we)(?![a-z])|my |our |(?:我|咱|俺))")
@@ -124,14 +128,30 @@ def without(content: str, fits: Callable[[str], int], named: Sequence[str] = ())
     return Cut("; ".join(gone), "".join(_written(_rejoined(parts, going))) + content[len(body) :], best)
 
 
+def compared(new: str, old: str) -> Verdict:
+    """What a new text is to an old one, as `saying.compared` has it of one statement; it `replaces` also one of which
+    it ends a part: «I gave up chess», of «I play chess and collect stamps»."""
+    verdict = saying.compared(new, old)
+    if verdict == "other" and any(_is_over(new, each, ("replaces",)) for each in _several(old) or [old]):
+        return "replaces"
+    return verdict
+
+
+def topics_of(content: str, *, is_asked: bool = False) -> list[int]:
+    """The numbers by which an index finds a text, as `saying.topics_of` has them of one statement: those of its parts,
+    too, and of each that a new one ends (`is_asked`)."""
+    said = _changes(content) if is_asked else [content, *_several(content)]
+    return list(dict.fromkeys(topic for each in said for topic in saying.topics_of(each, is_asked=is_asked)))
+
+
 def still_so(content: str, new: str) -> str | None:
     """What of a text is still so after a new one, which takes its place: the parts that this one does not end, and does
     not say itself; "" if nothing is. None where what is over cannot be told apart from what is not."""
     body, told = _without_end(content), statements(new)
 
     def is_over(statement: str) -> int:
-        is_ended = compared(new, statement) in ("replaces", "swaps")
-        return int(is_ended or any(compared(each, statement) == "same" for each in told))
+        is_ended = _is_over(new, statement, ("replaces", "swaps"))
+        return int(is_ended or any(saying.compared(each, statement) == "same" for each in told))
 
     parts = _parts(body)
     if not any(is_over(part.statement) for part in parts):
@@ -141,6 +161,29 @@ def still_so(content: str, new: str) -> str | None:
     last = parts[-1].text
     joined = (found.end() for found in _SEPARATOR.finditer(last) if not found["things"])
     return None if any(says_something(fold(last[at:])) for at in joined) else ""
+
+
+def _is_over(new: str, statement: str, verdicts: Sequence[Verdict]) -> bool:
+    return any(saying.compared(each, statement) in verdicts for each in _changes(new))
+
+
+def _changes(new: str) -> list[str]:
+    """A new text, and each thing that it denies, if these are several, as a statement of its own: «I don't drink tea
+    anymore», of «I don't drink coffee or tea anymore». None of these where a time is said, which may be that of all."""
+    read = read_saying(new)
+    body = _without_end(new)
+    end = _NO_MORE.search(body)
+    if read is None or read.is_so or end is None:
+        return [new]
+    several = [each + end[0] for each in _several(body[: end.start()])]
+    said = [read_saying(each) for each in several]
+    return [new] if any(each is None or each.is_so or each.when for each in said) else [new, *several]
+
+
+def _several(content: str) -> list[str]:
+    """The parts of a text that has more than one, each as a statement."""
+    found = statements(content)
+    return found if len(found) > 1 else []
 
 
 def _without_end(content: str) -> str:
@@ -260,6 +303,8 @@ def _is_named(clause: str, before: str, named: Sequence[str]) -> bool:
 
 def _is_done(lead: str, text: str) -> bool:
     """Whether a text says what its person has to do with a thing, in words that are known: «keep fish», 會彈吉他."""
+    if fold(text).isascii() and fold(text) in load_lexicon().listed("sayings.frame.taking"):
+        return True  # «I smoke and drink»
     said = read_saying(text) or read_saying(lead + text)
     return bool(said and said.relation != DO and not _GERUND.match(fold(text)) and _names_a_thing(said))
 

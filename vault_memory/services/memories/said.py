@@ -141,7 +141,8 @@ def keep_said(
     alive = KeptOfTurn(tuple(stays), (), tuple(change for change in renewed.values() if change.path not in successions))
     if not new:
         return alive
-    rests = {each: _rests(vault, user_id, [old for old, _ in taken], new) for each, taken in replaced.items()}
+    going = {each: [old for old, _ in taken] for each, taken in replaced.items()}
+    rests = {each: _rests(vault, user_id, going, each, new) for each in going}
     written = [*new.values(), *(rest for each in rests.values() for rest in each)]
     notes = [FileChange(_path(user_id, memory), None, memories.encode(memory).encode()) for memory in written]
     # Too many is one for the next turn, where some go anyway: it may be the same one.
@@ -200,16 +201,20 @@ def _in_place_of(memory: Memory, old: Sequence[Memory]) -> Memory:
     return replace(memory, supersedes=supersedes, expires_at=None if lasts else memory.expires_at)
 
 
-def _rests(vault: Vault, user_id: str, old: Sequence[Memory], new: Mapping[str, Memory]) -> list[Memory]:
-    """Of memories whose place others take, what is still so after these, each as a memory of its own that lives as long
-    as the old one; not what a memory says already."""
+def _rests(
+    vault: Vault, user_id: str, going: Mapping[str, Sequence[Memory]], successor: str, new: Mapping[str, Memory]
+) -> list[Memory]:
+    """Of memories whose place one takes, what is still so after all `new` ones, each as a memory of its own that lives
+    as long as the old one; not what a memory says already that is not `going` itself."""
+    gone = {memory.id for olds in going.values() for memory in olds}
     found: list[Memory] = []
-    for memory in old:
+    for memory in going[successor]:
         rest = memory.content
         for each in new.values():
             left = still_so(rest, each.content)
             rest = rest if left is None else left
-        if rest in ("", memory.content) or told_otherwise(vault, user_id, rest, memory.type)[0]:
+        known, _ = told_otherwise(vault, user_id, rest, memory.type)
+        if rest in ("", memory.content) or (known and known.memory.id not in gone):
             continue
         made = memory_id(memories.prefix_of(memory.id), memory.created_at or vault.now())
         part = memories.with_less(memory, rest)
