@@ -449,6 +449,10 @@ class Vault:
         is_known = user_id in names and (self._user_root(user_id) / layout.PROFILE).exists()
         return same[0] if same and not is_known else None
 
+    def folder(self, scope: str) -> Path:
+        """The folder of a scope, whether or not it is there."""
+        return self.root / layout.scope_dir(scope)
+
     def path(self, scope: str, source: str) -> Path:
         """The path of a source. Raises `UsageError` if it is outside the vault, or by a link in another scope, in git's
         folder, in the state or in a record."""

@@ -61,6 +61,9 @@ class World:
     def index(self, scope: str) -> SqliteIndex:
         return self._indexes.setdefault(scope, SqliteIndex(self.root / f"{scope or '_shared'}.db"))
 
+    def folder(self, scope: str) -> Path:
+        return self.root / layout.scope_dir(scope)
+
     def path(self, scope: str, source: str) -> Path:
         return self.root / layout.scope_dir(scope) / source
 
@@ -476,8 +479,10 @@ def test_a_fixed_weight_is_what_the_settings_say(tmp_path: Path) -> None:
 
 
 def test_what_vaults_give_is_enough(world: World) -> None:
-    """Search asks a vault for its settings, its embedder, its indexes and the time, and for nothing else."""
-    least = SimpleNamespace(index=world.index, embedder=world.embedder, config=world.config, now=world.now)
+    """Search asks a vault for its settings, embedder, indexes, folders and the time, and for nothing else."""
+    least = SimpleNamespace(
+        index=world.index, embedder=world.embedder, config=world.config, now=world.now, folder=world.folder
+    )
     found, same = search(least, "u", "tea").hits, search(world, "u", "tea").hits
     assert [hit.as_dict() for hit in found] == [hit.as_dict() for hit in same]
 

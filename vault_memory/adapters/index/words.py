@@ -109,6 +109,9 @@ def condition(db: apsw.Connection, only: Filter, phrases: Sequence[str] = ()) ->
     if only.path:
         tests.append("(source IN (?, ?) OR instr(source, ?) = 1)")
         values.extend((only.path, f"{only.path}.md", f"{only.path}/"))
+    if only.gone:
+        tests.append("source NOT IN (SELECT value FROM json_each(?))")
+        values.append(json.dumps(only.gone))
     if runs := [run for phrase in phrases for run in _runs(phrase)]:
         tests.append("chunk_id IN (SELECT rowid FROM words WHERE words MATCH ?)")
         values.append(" AND ".join(runs))

@@ -15,7 +15,8 @@ class Filter:
     """Which notes may answer: of these kinds, in this folder (or this one note), with all these tags or tags below them
     (`文學/小說` is below `文學`), of the days from `since` to `until` (inclusive);
     with `memory_types` or `skills` only memories of one of these types and skills ("": none). `at` (seconds since 1970)
-    leaves out the memories that are past then: expired, superseded or archived ones. None: they answer, too."""
+    leaves out the memories that are past then: expired, superseded or archived ones. None: they answer, too. `gone` are
+    notes that do not answer, as their files are no longer there."""
 
     kinds: tuple[str, ...] = ()
     since: date | None = None
@@ -25,6 +26,7 @@ class Filter:
     skills: tuple[str, ...] | None = None
     at: float | None = None
     path: str = ""
+    gone: tuple[str, ...] = ()
 
 
 NOT_CALLED, BY_ALIAS, BY_TITLE, BY_NAME = 0, 1, 2, 3

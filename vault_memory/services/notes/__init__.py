@@ -30,6 +30,7 @@ if TYPE_CHECKING:
         write_ended,
     )
     from vault_memory.services.notes.file_history import file_blame, file_diff, file_log
+    from vault_memory.services.notes.gone import gone
     from vault_memory.services.notes.read import NoteText, note_sources, note_stamp, read_note
     from vault_memory.services.notes.restore import restore_file
     from vault_memory.services.notes.save import save_note
@@ -57,6 +58,7 @@ __all__ = [
     "file_diff",
     "file_log",
     "file_of",
+    "gone",
     "newest_turns",
     "note_sources",
     "note_stamp",
@@ -92,6 +94,7 @@ __getattr__ = lazy_exports(
         "file_diff": "file_history",
         "file_log": "file_history",
         "file_of": "conversations",
+        "gone": "gone",
         "newest_turns": "conversations",
         "read_day": "conversations",
         "record_files": "conversations",

@@ -25,6 +25,8 @@ class Folders(Protocol):
     @property
     def root(self) -> Path: ...
 
+    def folder(self, scope: str) -> Path: ...
+
     def path(self, scope: str, source: str) -> Path: ...
 
 
@@ -81,7 +83,7 @@ def read_day(vault: Folders, user_id: str, source: str) -> bytes:
 
 def _archived(vault: Folders, user_id: str, day: date) -> bytes | None:
     with suppress(VaultMemoryError):
-        return archived_day(_home(vault, user_id), day, vault.root)
+        return archived_day(vault.folder(user_id), day, vault.root)
     return None
 
 
@@ -89,7 +91,7 @@ def bring_back(vault: Vault, user_id: str, source: str) -> None:
     """Make the file of a day that is in the archive again: lines are added to it, and go on with its numbers. Where the
     archive cannot be read they begin anew, and are joined later (`months.united`). The caller holds the records'
     lock."""
-    path, home, day = vault.path(user_id, source), _home(vault, user_id), layout.recorded_day(source)
+    path, home, day = vault.path(user_id, source), vault.folder(user_id), layout.recorded_day(source)
     if day is None or path.exists():
         return
     lines = _archived(vault, user_id, day)
@@ -103,7 +105,7 @@ def record_files(vault: Vault, user_id: str) -> list[Path]:
     """The files that hold the user's turns, oldest first: those of the archive's months, then those of days."""
     folder = vault.path(user_id, layout.CONVERSATIONS_DIR)
     days = sorted(folder / name for name in files.names(folder) if name.endswith(".jsonl"))
-    return [*(path for _, path in month_files(_home(vault, user_id))), *days]
+    return [*(path for _, path in month_files(vault.folder(user_id))), *days]
 
 
 def file_of(vault: Vault, scope: str, source: str) -> Path:
@@ -115,10 +117,6 @@ def file_of(vault: Vault, scope: str, source: str) -> Path:
     return month if month.exists() else path
 
 
-def _home(vault: Folders, user_id: str) -> Path:
-    return vault.root / layout.user_dir(user_id)
-
-
 def _newest_days(vault: Vault, user_id: str, last: str) -> Iterator[str]:
     """The sources of the user's days up to `last` ("": of all), newest first. A month is opened when it is its turn."""
     by_month: dict[str, set[str]] = {}
@@ -126,7 +124,7 @@ def _newest_days(vault: Vault, user_id: str, last: str) -> Iterator[str]:
         name = f"{layout.CONVERSATIONS_DIR}/{file}"
         if (day := layout.recorded_day(name)) and (not last or name <= last):
             by_month.setdefault(layout.month_source(day), set()).add(name)
-    archived = {layout.month_source(month): path for month, path in month_files(_home(vault, user_id))}
+    archived = {layout.month_source(month): path for month, path in month_files(vault.folder(user_id))}
     for month in sorted({*by_month, *archived}, reverse=True):
         days = by_month.get(month, set())
         if month in archived and (not last or month <= layout.month_source(layout.recorded_day(last) or date.max)):

@@ -146,17 +146,16 @@ class _Lines:
 class DatasetVault:
     """What search needs of a vault, over a dataset's folders and with indexes in a scratch folder."""
 
-    def __init__(self, folder: Path, scratch: Path, embedder: Embedder, config: Config) -> None:
-        self.folder, self.scratch, self.embedder, self.config = folder, scratch, embedder, config
+    def __init__(self, root: Path, scratch: Path, embedder: Embedder, config: Config) -> None:
+        self.root, self.scratch, self.embedder, self.config = root, scratch, embedder, config
         self._indexes: dict[str, SqliteIndex] = {}
         self._lines: dict[str, _Lines] = {}
 
-    @property
-    def root(self) -> Path:
-        return self.folder
+    def folder(self, scope: str) -> Path:
+        return self.root / "users" / layout.check_user_id(scope)
 
     def path(self, scope: str, source: str) -> Path:
-        return self._root(scope) / source
+        return self.folder(scope) / source
 
     def now(self) -> datetime:
         """The time of the question."""
@@ -171,7 +170,7 @@ class DatasetVault:
         return self._indexes[scope]
 
     def lines_of(self, user_id: str) -> _Lines:
-        return self._lines.setdefault(user_id, _Lines(self._root(user_id)))
+        return self._lines.setdefault(user_id, _Lines(self.folder(user_id)))
 
     def fill(self, user_id: str) -> None:
         index = self.index(user_id)
@@ -184,16 +183,13 @@ class DatasetVault:
             index.close()
 
     def _entries(self, user_id: str) -> Iterator[tuple[document.Document, FileState]]:
-        root = self._root(user_id)
+        root = self.folder(user_id)
         for path in sorted(root.rglob("*")):
             place = layout.place_of(PurePosixPath(layout.MEMORY_DIR, user_id, path.relative_to(root).as_posix()))
             if place and path.is_file():
                 data = path.read_bytes()
                 state = FileState(hashlib.sha256(data).digest(), len(data), 0, 0, 0)
                 yield document.read(place.source, layout.kind_of(place), data), state
-
-    def _root(self, user_id: str) -> Path:
-        return self.folder / "users" / layout.check_user_id(user_id)
 
 
 def read_queries(folder: Path, name: str = "queries.jsonl") -> list[dict[str, Any]]:

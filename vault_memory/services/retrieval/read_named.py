@@ -11,7 +11,7 @@ from typing import Any
 from vault_memory.core import layout, reading
 from vault_memory.core.notes import naming
 from vault_memory.errors import NotFound, UsageError, in_command
-from vault_memory.services.notes import note_stamp, read_note
+from vault_memory.services.notes import gone, note_stamp, read_note
 from vault_memory.services.retrieval.search import Scope, SearchQuery, reader, refresh
 from vault_memory.services.vault import Vault
 
@@ -45,7 +45,11 @@ def find_note(vault: Vault, user_id: str, scope: Scope, name: str) -> tuple[str,
             if note_stamp(vault, each, source) is not None:
                 return each, source
     refresh(vault, scopes)
-    found = [(how, each, source) for each in scopes for source, how in vault.index(each).called(naming.key(name))]
+    found = []
+    for each in scopes:
+        called = dict(vault.index(each).called(naming.key(name)))
+        lost = gone(vault, each, called)
+        found += [(how, each, source) for source, how in called.items() if source not in lost]
     best = [(each, source) for how, each, source in found if how == max(how for how, *_ in found)]
     if len(best) > 1:
         paths = ", ".join(str(layout.scope_dir(each) / source) for each, source in best[:_MAX_NAMED])

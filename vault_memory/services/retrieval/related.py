@@ -9,6 +9,7 @@ from typing import Any
 from vault_memory.adapters.index import Index
 from vault_memory.core import layout
 from vault_memory.errors import UsageError
+from vault_memory.services.notes import gone
 from vault_memory.services.retrieval.read_named import find_note
 from vault_memory.services.retrieval.search import MAX_TOP_K, Scope, reader, refresh
 from vault_memory.services.vault import Vault
@@ -73,7 +74,8 @@ def _around(vault: Vault, user_id: str, name: str, scope: Scope, top_k: int) -> 
     for other, nearness in index.near(source, 3 * top_k).items():
         if other in found or nearness >= MIN_NEARNESS:
             found[other] = replace(of(other), nearness=round(max(0.0, nearness), 4))
-    found.pop(source, None)
+    for other in (source, *gone(vault, home, found)):
+        found.pop(other, None)
     scored = (
         replace(each, score=round((each.is_linked + each.links_back + each.score + each.nearness) / 4, 4))
         for each in found.values()

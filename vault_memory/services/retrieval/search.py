@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from datetime import date, datetime
+from functools import partial
 from pathlib import PurePosixPath
 from typing import Any, Literal, Protocol, get_args
 
@@ -33,8 +34,8 @@ from vault_memory.core.ranking import (
 from vault_memory.core.text import synonyms, tokens, typed
 from vault_memory.errors import EndpointError, HistoryError, UsageError, VaultMemoryError
 from vault_memory.services.daemon import is_running, request_scan
-from vault_memory.services.indexing import reconcile, spaces
-from vault_memory.services.notes import Commits, Folders, read_day
+from vault_memory.services.indexing import is_mass_deletion, reconcile, spaces
+from vault_memory.services.notes import Commits, Folders, gone, read_day
 from vault_memory.services.vault import Vault
 
 Mode = Literal["hybrid", "vector", "keyword"]
@@ -278,29 +279,64 @@ def find_passages(
     vault: Searchable, user_id: str, query: SearchQuery, vectors: QueryVectors | None = None
 ) -> SearchResult:
     """The passages that answer a query best, from the indexes as they are; none for a query without words. Two searches
-    for one question share its `vectors`."""
-    if query.is_listing:
-        return _list(vault, user_id, query)
+    for one question share its `vectors`. A note of which only the index is left does not answer."""
     text = query.text[:MAX_QUERY_CHARS]
     asked = typed.read(text) if query.is_typed else typed.Typed(text)
-    query, text = replace(query, text=asked.text), asked.text
-    terms = synonyms.query_terms(text, vault.config.search_synonyms)
+    find: Callable[[Mapping[str, Filter]], SearchResult] = partial(_list, vault, query)
+    if not query.is_listing:
+        find = partial(_find, vault, replace(query, text=asked.text), asked, vectors or QueryVectors(vault, asked.text))
+    at, scopes = vault.now(), query.scopes(user_id)
+    filters = {scope: query.filter(at, scope) for scope in scopes}
+    result = find(filters)
+    lost = {scope: _lost(vault, scope, result.hits) for scope in scopes}
+    if any(lost.values()):
+        result = find({scope: replace(only, gone=lost[scope]) for scope, only in filters.items()})
+    degraded = [*result.degraded, *(line for scope in scopes if (line := _loss(vault, scope, lost[scope])))]
+    return replace(result, hits=_with_backlinks(vault, result.hits, query), degraded=degraded)
+
+
+def _lost(vault: Searchable, scope: str, hits: Sequence[Hit]) -> tuple[str, ...]:
+    """All notes that the index of a scope holds and that are not there any more, if one of the hits is."""
+    if not gone(vault, scope, {hit.source for hit in hits if hit.scope == scope}):
+        return ()
+    return tuple(gone(vault, scope, vault.index(scope).stamps()))
+
+
+def _loss(vault: Searchable, scope: str, lost: Sequence[str]) -> str:
+    """What to say of notes that are gone; nothing of a few, nor where it is said that the index stays as it is."""
+    index = vault.index(scope)
+    if not lost or index.is_read_only or not is_mass_deletion(len(lost), len(index.stamps())):
+        return ""
+    return (
+        f"{layout.label(scope)}: {len(lost)} files are gone at once, and what they said is left out: "
+        "`vault-memory resume` if you deleted them, else put them back"
+    )
+
+
+def _find(
+    vault: Searchable, query: SearchQuery, asked: typed.Typed, vectors: QueryVectors, filters: Mapping[str, Filter]
+) -> SearchResult:
+    """What answers among the notes that the filter of each scope lets through."""
+    terms = synonyms.query_terms(asked.text, vault.config.search_synonyms)
     terms = terms._replace(
-        search_terms=(*terms.search_terms, *asked.prefixes), name=naming.key(text), phrases=asked.phrases
+        search_terms=(*terms.search_terms, *asked.prefixes), name=naming.key(asked.text), phrases=asked.phrases
     )
     if not terms.search_terms and not terms.name:
         return SearchResult([], vault.config.waits())
-    vectors = vectors or QueryVectors(vault, text)
     records = _Records(vault)
-    found = [_search_scope(vault, scope, query, terms, vectors) for scope in query.scopes(user_id)]
+    found = [_search_scope(vault, scope, query, only, terms, vectors) for scope, only in filters.items()]
     hits = _hits(found, query, records)
     if query.group and 0 < len(hits) < query.top_k and any(each.is_full for each in found):
-        wider = [_search_scope(vault, each, query, terms, vectors, MAX_GROUPED) for each in query.scopes(user_id)]
+        wider = [
+            _search_scope(vault, scope, query, only, terms, vectors, MAX_GROUPED) for scope, only in filters.items()
+        ]
         hits = _hits(wider, query, records)
     best_fit = max((each.fit for each in found if each.scored), default=0.0)
     degraded = [*vault.config.waits(), *vectors.degraded, *records.degraded]
-    listed = None if hits or not query.has_filters else _count(vault, user_id, query)
-    return SearchResult(_with_backlinks(vault, hits, query), degraded, best_fit, listed)
+    listed = None
+    if not hits and query.has_filters:
+        listed = sum(vault.index(scope).listed(only, 1)[0] for scope, only in filters.items())
+    return SearchResult(hits, degraded, best_fit, listed)
 
 
 def _hits(found: Sequence[_Scoped], query: SearchQuery, records: _Records) -> list[Hit]:
@@ -326,13 +362,10 @@ def _with_backlinks(vault: Searchable, hits: list[Hit], query: SearchQuery) -> l
     linking = {}
     for place in {(hit.scope, hit.source) for hit in hits}:
         index = vault.index(place[0])
-        linking[place] = tuple(each for each in index.linking(index.ties(place[1]).names) if each != place[1])
+        sources = [each for each in index.linking(index.ties(place[1]).names) if each != place[1]]
+        lost = gone(vault, place[0], sources)
+        linking[place] = tuple(each for each in sources if each not in lost)
     return [replace(hit, backlinks=linking[hit.scope, hit.source]) for hit in hits]
-
-
-def _count(vault: Searchable, user_id: str, query: SearchQuery) -> int:
-    """How many notes the filters let through."""
-    return sum(vault.index(scope).listed(query.filter(vault.now(), scope), 1)[0] for scope in query.scopes(user_id))
 
 
 class _Records:
@@ -362,11 +395,11 @@ class _Records:
         return self._read[scope, source]
 
 
-def _list(vault: Searchable, user_id: str, query: SearchQuery) -> SearchResult:
+def _list(vault: Searchable, query: SearchQuery, filters: Mapping[str, Filter]) -> SearchResult:
     """The notes that the filters let through, each by its beginning."""
     hits, listed, records = [], 0, _Records(vault)
-    for scope in query.scopes(user_id):
-        count, found = vault.index(scope).listed(query.filter(vault.now(), scope), query.top_k)
+    for scope, only in filters.items():
+        count, found = vault.index(scope).listed(only, query.top_k)
         listed += count
         for candidate in found:
             scored = [rank.ScoredSegment(candidate, n, 0.0, {}, 1.0) for n in range(len(candidate.segments))]
@@ -374,7 +407,7 @@ def _list(vault: Searchable, user_id: str, query: SearchQuery) -> SearchResult:
                 hits.append(_hit(records, scope, passage.opening(scored), scored, None, fusion.Weights(0.0, 0.0)))
     hits = (_by_note(hits) if query.group else hits)[: query.top_k]
     degraded = [*vault.config.waits(), *records.degraded]
-    return SearchResult(_with_backlinks(vault, hits, query), degraded, 1.0 if hits else 0.0, listed)
+    return SearchResult(hits, degraded, 1.0 if hits else 0.0, listed)
 
 
 @dataclass(frozen=True)
@@ -420,6 +453,7 @@ def _search_scope(
     vault: Searchable,
     scope: str,
     query: SearchQuery,
+    only: Filter,
     terms: tokens.QueryTerms,
     vectors: QueryVectors,
     most: int = MAX_CANDIDATES,
@@ -429,7 +463,7 @@ def _search_scope(
     terms = terms._replace(search_terms=tuple(dict.fromkeys((*terms.search_terms, *begun))))
     vector = vectors.of(index, query.mode) if terms.search_terms else None  # else it can only be a name
     is_lexical = query.mode == "hybrid" and vector is not None and _is_lexical(vault, vector[0])
-    only, limit = query.filter(vault.now(), scope), max(most, query.top_k)
+    limit = max(most, query.top_k)
     candidates = index.search(terms, vector, only, limit, vectors_add_chunks=not is_lexical)
     candidates = replace(candidates, chunks=[_as_typed(each, query.text) for each in candidates.chunks])
     scored = rank.score_segments(query.text, terms, candidates)
