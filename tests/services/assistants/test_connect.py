@@ -330,6 +330,51 @@ def test_a_link_and_the_mode_stay(bare_vault: Vault, environ: dict[str, str], tm
     assert stat.S_IMODE(real.stat().st_mode) == 0o600
 
 
+@pytest.mark.parametrize(
+    ("name", "marker"),
+    [
+        (".codex/AGENTS.md", "<!-- vault-memory: end -->"),
+        (".codex/AGENTS.md", "<!-- vault-memory: begin"),
+        (".codex/config.toml", "]"),
+        (".codex/hooks.json", "}"),
+    ],
+)
+def test_a_file_that_cannot_be_undone_stops_none_of_the_others(
+    bare_vault: Vault, environ: dict[str, str], name: str, marker: str
+) -> None:
+    for each, text in ((".codex/AGENTS.md", "# Mine\n"), (".codex/config.toml", 'model = "x"\n')):
+        placed(environ, each, text)
+    before = files_of(environ)
+    write_edits(connect(bare_vault, "codex", "alice", "en", environ))
+    path = Path(environ["HOME"]) / name
+    whole = path.read_bytes()
+    changed(path, marker, "")
+    half = path.read_bytes()
+    edits = disconnect("codex", environ)
+    assert [each.path for each in edits if each.problem] == [path]
+    assert f"{path} stays as it is: " in "".join(each.problem for each in edits)
+    write_edits(edits)
+    copy = {f"{name}{BACKUP}": before[name]} if name in before else {}
+    assert files_of(environ) == {**before, name: half, **copy}
+    path.write_bytes(whole)
+    write_edits(disconnect("codex", environ))
+    assert files_of(environ) == before
+
+
+def test_so_neither_does_one_that_cannot_be_reached(bare_vault: Vault, environ: dict[str, str]) -> None:
+    write_edits(connect(bare_vault, "codex", "alice", "en", environ))
+    home = Path(environ["HOME"])
+    rules, hooks = home / ".codex/AGENTS.md", home / ".codex/hooks.json"
+    rules.unlink()
+    rules.symlink_to(rules)
+    hooks.unlink()
+    hooks.mkdir()
+    edits = disconnect("codex", environ)
+    assert [each.path for each in edits if each.problem] == [hooks, rules]
+    write_edits(edits)
+    assert files_of(environ) == {}
+
+
 def test_a_link_to_itself_is_told(bare_vault: Vault, environ: dict[str, str]) -> None:
     link = Path(environ["HOME"]) / ".claude.json"
     link.symlink_to(link)
