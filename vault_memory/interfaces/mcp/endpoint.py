@@ -100,7 +100,7 @@ def _mended(receive: Receive) -> Receive:
             return message
         with suppress(ValueError):
             if (error := in_place_of(reading.json_value(body))) is not None:
-                return message | {"body": error.model_dump_json(exclude_unset=True).encode()}
+                return {**message, "body": error.model_dump_json(exclude_unset=True).encode()}
         return message
 
     return receiving
