@@ -105,6 +105,7 @@ def changed(path: Path, old: str, new: str) -> None:
 
 OWN = '{\n  "mcpServers": {\n    "vault-memory": {"command": "mine", "env": {"K": "v"}}\n  }, "n": 1.50\n}\n'
 OWN_TABLE = 'model = "x"\n\n[mcp_servers.vault-memory]\ncommand = "mine" # my own\nenv = { A = "b" }\n\n[tui]\nx = 1\n'
+DIVIDED_TABLE = f'{OWN_TABLE}\n[mcp_servers.vault-memory.env]\nC = "d"\n\n[more]\n'.replace("env = {", "v = {")
 
 
 @pytest.mark.parametrize(
@@ -112,6 +113,7 @@ OWN_TABLE = 'model = "x"\n\n[mcp_servers.vault-memory]\ncommand = "mine" # my ow
     [
         (".cursor/mcp.json", "cursor", OWN),
         (".codex/config.toml", "codex", OWN_TABLE),
+        (".codex/config.toml", "codex", DIVIDED_TABLE),
         (".claude/skills/vault-memory/SKILL.md", "claude-code", "my own skill\n"),
         (".config/opencode/plugins/vault-memory.js", "opencode", "// my own\n"),
         (".claude.json", "claude-code", '{"mcpServers": {}}'),
@@ -145,6 +147,7 @@ def test_what_ours_takes_the_place_of_comes_back(
         (".cursor/mcp.json", "cursor", OWN, "1.50", "2"),
         (".claude.json", "claude-code", '{\n  "a": 1,\n  "mcpServers": {}\n}\n', '"a": 1', '"a": 2'),
         (".codex/config.toml", "codex", OWN_TABLE, "[tui]\nx = 1\n", "# mine\n[tui]\n\n# x\n"),
+        (".codex/config.toml", "codex", DIVIDED_TABLE, "x = 1\n", "x = 2 # mine\n"),
         (".codex/AGENTS.md", "codex", "# a\n", "# a\n", "# b\n"),
     ],
 )
