@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from vault_memory.core import reading
 from vault_memory.core.assistants import RULES_LOCALES, SECTION, WHOLE_FILE, rules_text, skill_text, with_rules
 from vault_memory.errors import UsageError
 from vault_memory.interfaces.mcp.catalogue import tools
@@ -50,6 +51,20 @@ def test_a_section_that_has_lost_its_end_is_told(text: str) -> None:
         for do in (SECTION.holds, lambda text: with_rules(text, "en")):
             with pytest.raises(UsageError, match="has no end: put a line `<!-- vault-memory: end -->` behind"):
                 do(broken)
+
+
+@pytest.mark.parametrize("text", ["# Mine\n", ""])
+def test_a_section_that_has_lost_its_begin_is_told(text: str) -> None:
+    made = with_rules(text, "en")
+    begin = next(line for line in reading.lines(made) if "begin" in line)
+    half = made.replace(f"{begin}\n", "") + "more of mine\n"
+    for broken in (half, half + with_rules("", "en"), with_rules("", "en") + half):
+        for do in (SECTION.holds, lambda text: with_rules(text, "en")):
+            with pytest.raises(UsageError, match="has no begin: put a line `<!-- vault-memory: begin -->` before"):
+                do(broken)
+    mended = half.replace("## Long-term", "<!-- vault-memory: begin -->\n## Long-term")
+    assert SECTION.holds(mended) and SECTION.adds(mended)
+    assert SECTION.parted(mended, text) == text + "more of mine\n"
 
 
 def test_a_skill_has_front_matter() -> None:

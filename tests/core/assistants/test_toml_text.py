@@ -57,6 +57,31 @@ def test_what_a_person_adds_to_it_stays_with_new_values_and_goes_with_it() -> No
     assert restored(with_value(unended, PATH, VALUES) + "[tui]\n", PATH, unended) == OURS + "[tui]\n"
 
 
+DIVIDED = [
+    f"{OURS}\n[tui]\nx = 1\n\n[mcp_servers.vault-memory.env]\nA = '1' # a\n\n[b]\ny = 1\n",
+    f"{OURS}\n[tui]\nx = 1\n\n[mcp_servers.vault-memory.env]\nA = '1'",
+    f"{OURS}[tui]\nx = 1\n# above\n[mcp_servers.vault-memory.env]\nA = '1'\n# below\n\n",
+    f"{OURS}\n[tui]\n\n\n[mcp_servers.vault-memory.env]\nA = '1'\n\n\n# of b\n[b]\n\n[c]\n",
+    f"[mcp_servers.vault-memory.env]\nA = '1'\n[tui]\n{OURS}[b]\n[mcp_servers.vault-memory.tools.x]\ny = 1\n[c]\n",
+    f"{OURS}\n[[l]]\nx = 1\n[mcp_servers.vault-memory.env]\nA = '1'\n[[l]]\nx = 2\n\n"
+    '[mcp_servers.vault-memory.tools.x]\ny = """\n[l]\n"""\n\n[[l]]\nx = 3\n',
+]
+
+
+@pytest.mark.parametrize("text", [*DIVIDED, DIVIDED[0].replace("\n", "\r\n")])
+def test_a_table_that_a_person_has_divided_comes_back_in_its_places(text: str) -> None:
+    made = with_value(text, PATH, VALUES)
+    assert read(made)["mcp_servers"]["vault-memory"] == VALUES
+    assert restored(made, PATH, text) == text
+    assert restored(with_fields(made, PATH, {"command": "/b"}), PATH, text) == text
+    more = "\n[mcp_servers.vault-memory.tools.more]\na = 1\n"  # ours, divided since
+    assert restored(made + more, PATH, text) in (text, text + "\n")
+    for old, new in (("x = 1", "x = [\n1]"), ("[tui]", "[more]\n[tui]"), ("[b]", "# mine\n[b]"), ("[b]", "[d]")):
+        changed = text.replace(old, new)
+        left = restored(made.replace(old, new), PATH, text)
+        assert (sorted(left.split("\n")), read(left)) == (sorted(changed.split("\n")), read(changed))
+
+
 @pytest.mark.parametrize(
     "text",
     ['mcp_servers = { other = { command = "x" } }\n', "mcp_servers = 3\n", "[mcp_servers]\nvault-memory = {a = 1}\n"],

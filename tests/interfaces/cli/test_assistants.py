@@ -197,6 +197,24 @@ def test_a_wrong_call_of_install_is_told(cli: Cli, tmp_path: Path) -> None:
     assert "is new" in cli.run("install", "cursor", "--user", "zoe", **environ).stderr
 
 
+def test_what_cannot_be_taken_back_is_told_and_all_else_is(cli: Cli, tmp_path: Path) -> None:
+    environ: dict[str, Any] = {"HOME": str(tmp_path / "person")}
+    cli("install", "codex", "--user", "alice", "--rules", "en", "--write", **environ)
+    rules = tmp_path / "person/.codex/AGENTS.md"
+    whole = rules.read_text()
+    rules.write_text(whole.replace("<!-- vault-memory: end -->", ""))
+    shown = cli.run("uninstall", "codex", **environ)
+    assert (shown.returncode, "nothing was written; --write writes it" in shown.stderr) == (1, True)
+    for left in (["config.toml", "hooks.json"], []):
+        done = cli.run("uninstall", "codex", "--write", **environ)
+        assert done.returncode == 1 and not any((rules.parent / name).exists() for name in left)
+        assert f"not taken back: {rules} stays as it is: our section there has no end: put a line" in done.stderr
+        assert "then run `vault-memory uninstall codex --write` again" in done.stderr
+    rules.write_text(whole)
+    cli("uninstall", "codex", "--write", **environ)
+    assert not rules.exists()
+
+
 def test_whoever_is_connected_under_a_former_id_is_told(cli: Cli, tmp_path: Path) -> None:
     environ: dict[str, Any] = {"HOME": str(tmp_path), "XDG_CONFIG_HOME": str(tmp_path)}
     cli("pref", "set", "--user", "alice", "theme", "dark")

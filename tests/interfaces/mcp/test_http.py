@@ -27,7 +27,7 @@ from vault_memory.interfaces.mcp import Endpoint
 from vault_memory.interfaces.mcp.catalogue import tools
 from vault_memory.interfaces.mcp.tool import TOOLSETS
 from vault_memory.services.admin import new_user_token, own_token, rename_user
-from vault_memory.services.memories import list_memories
+from vault_memory.services.memories import list_memories, remember
 from vault_memory.services.profiles import set_preference
 from vault_memory.services.vault import Vault
 
@@ -174,6 +174,25 @@ def test_the_person_is_asked_over_http_too(served: Served, mode: str) -> None:
 
     assert len(asyncio.run(talk())["deleted"]) == 1
     assert len(asked) == 1 and "Rex" in asked[0]
+
+
+@pytest.mark.parametrize("said", [{"result": [1]}, {"result": {"action": "so what"}}, {"error": "no"}, {"result": 5}])
+def test_a_client_that_cannot_ask_after_all_gets_the_two_steps(served: Served, said: dict[str, Any]) -> None:
+    token = new_user_token(served.vault, "alice")
+    remember(served.vault, "alice", "My dog is called Rex")
+    able = INITIALIZE | {"params": INITIALIZE["params"] | {"capabilities": {"elicitation": {}}}}  # type: ignore[operator]
+    session = {"Mcp_Session_Id": served.post(able, token).headers["mcp-session-id"]}
+    served.post({"jsonrpc": "2.0", "method": "notifications/initialized"}, token, **session)
+    call = {"name": "delete_memory", "arguments": {"query": "Rex"}}
+    asking = {"jsonrpc": "2.0", "id": 9, "method": "tools/call", "params": call}
+    headers = ACCEPT | {"Authorization": f"Bearer {token}", "Mcp-Session-Id": session["Mcp_Session_Id"]}
+    with httpx.stream("POST", f"{served.address}/mcp", json=asking, headers=headers, timeout=30) as stream:
+        told = (json.loads(line.removeprefix("data: ")) for line in stream.iter_lines() if line.startswith("data: {"))
+        asked = next(told)
+        assert asked["method"] == "elicitation/create"
+        assert served.post({"jsonrpc": "2.0", "id": asked["id"], **said}, token, **session).status_code == 202
+        answered = next(told)
+    assert answered["id"] == 9 and answered["result"]["structuredContent"]["confirm_code"], answered
 
 
 def test_bad_requests_leave_the_server_alive(served: Served) -> None:

@@ -105,6 +105,7 @@ def changed(path: Path, old: str, new: str) -> None:
 
 OWN = '{\n  "mcpServers": {\n    "vault-memory": {"command": "mine", "env": {"K": "v"}}\n  }, "n": 1.50\n}\n'
 OWN_TABLE = 'model = "x"\n\n[mcp_servers.vault-memory]\ncommand = "mine" # my own\nenv = { A = "b" }\n\n[tui]\nx = 1\n'
+DIVIDED_TABLE = f'{OWN_TABLE}\n[mcp_servers.vault-memory.env]\nC = "d"\n\n[more]\n'.replace("env = {", "v = {")
 
 
 @pytest.mark.parametrize(
@@ -112,6 +113,7 @@ OWN_TABLE = 'model = "x"\n\n[mcp_servers.vault-memory]\ncommand = "mine" # my ow
     [
         (".cursor/mcp.json", "cursor", OWN),
         (".codex/config.toml", "codex", OWN_TABLE),
+        (".codex/config.toml", "codex", DIVIDED_TABLE),
         (".claude/skills/vault-memory/SKILL.md", "claude-code", "my own skill\n"),
         (".config/opencode/plugins/vault-memory.js", "opencode", "// my own\n"),
         (".claude.json", "claude-code", '{"mcpServers": {}}'),
@@ -145,6 +147,7 @@ def test_what_ours_takes_the_place_of_comes_back(
         (".cursor/mcp.json", "cursor", OWN, "1.50", "2"),
         (".claude.json", "claude-code", '{\n  "a": 1,\n  "mcpServers": {}\n}\n', '"a": 1', '"a": 2'),
         (".codex/config.toml", "codex", OWN_TABLE, "[tui]\nx = 1\n", "# mine\n[tui]\n\n# x\n"),
+        (".codex/config.toml", "codex", DIVIDED_TABLE, "x = 1\n", "x = 2 # mine\n"),
         (".codex/AGENTS.md", "codex", "# a\n", "# a\n", "# b\n"),
     ],
 )
@@ -328,6 +331,51 @@ def test_a_link_and_the_mode_stay(bare_vault: Vault, environ: dict[str, str], tm
     assert link.is_symlink()
     assert "vault-memory" in real.read_text()
     assert stat.S_IMODE(real.stat().st_mode) == 0o600
+
+
+@pytest.mark.parametrize(
+    ("name", "marker"),
+    [
+        (".codex/AGENTS.md", "<!-- vault-memory: end -->"),
+        (".codex/AGENTS.md", "<!-- vault-memory: begin"),
+        (".codex/config.toml", "]"),
+        (".codex/hooks.json", "}"),
+    ],
+)
+def test_a_file_that_cannot_be_undone_stops_none_of_the_others(
+    bare_vault: Vault, environ: dict[str, str], name: str, marker: str
+) -> None:
+    for each, text in ((".codex/AGENTS.md", "# Mine\n"), (".codex/config.toml", 'model = "x"\n')):
+        placed(environ, each, text)
+    before = files_of(environ)
+    write_edits(connect(bare_vault, "codex", "alice", "en", environ))
+    path = Path(environ["HOME"]) / name
+    whole = path.read_bytes()
+    changed(path, marker, "")
+    half = path.read_bytes()
+    edits = disconnect("codex", environ)
+    assert [each.path for each in edits if each.problem] == [path]
+    assert f"{path} stays as it is: " in "".join(each.problem for each in edits)
+    write_edits(edits)
+    copy = {f"{name}{BACKUP}": before[name]} if name in before else {}
+    assert files_of(environ) == {**before, name: half, **copy}
+    path.write_bytes(whole)
+    write_edits(disconnect("codex", environ))
+    assert files_of(environ) == before
+
+
+def test_so_neither_does_one_that_cannot_be_reached(bare_vault: Vault, environ: dict[str, str]) -> None:
+    write_edits(connect(bare_vault, "codex", "alice", "en", environ))
+    home = Path(environ["HOME"])
+    rules, hooks = home / ".codex/AGENTS.md", home / ".codex/hooks.json"
+    rules.unlink()
+    rules.symlink_to(rules)
+    hooks.unlink()
+    hooks.mkdir()
+    edits = disconnect("codex", environ)
+    assert [each.path for each in edits if each.problem] == [hooks, rules]
+    write_edits(edits)
+    assert files_of(environ) == {}
 
 
 def test_a_link_to_itself_is_told(bare_vault: Vault, environ: dict[str, str]) -> None:

@@ -40,7 +40,7 @@ def skill_text(locale: str) -> str:
 
 def with_rules(text: str, locale: str) -> str:
     """A file of rules with ours as a section at its end, or where an older one is. Raises `UsageError` for a text in
-    which a section of ours has no end."""
+    which there is half a section of ours."""
     body = rules_text(locale)
     section = f"{_BEGIN} {checksum(body)} -->\n{body}{_END}\n"
     _refuse_half(text)
@@ -59,11 +59,18 @@ def without_rules(text: str, was: str = "") -> str:
 
 
 def _refuse_half(text: str) -> None:
-    """Raise `UsageError` where a section of ours has lost its end: what of the text is ours cannot be told."""
-    if text.count(_BEGIN) != len(_SECTION.findall(text)):
-        raise UsageError(
-            f"our section there has no end: put a line `{_END}` behind the last line of ours, or delete ours by hand"
-        )
+    """Raise `UsageError` where a section of ours has lost its end or its begin: what of the text is ours cannot be
+    told."""
+    whole = len(_SECTION.findall(text))
+    if text.count(_BEGIN) != whole:
+        lost, line, place = "end", _END, "behind the last"
+    elif text.count(_END) != whole:
+        lost, line, place = "begin", f"{_BEGIN} -->", "before the first"
+    else:
+        return
+    raise UsageError(
+        f"our section there has no {lost}: put a line `{line}` {place} line of ours, or delete ours by hand"
+    )
 
 
 def _holds(text: str) -> bool:

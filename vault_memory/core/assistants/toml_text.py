@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import count
 from typing import Any
 
 from vault_memory.core.reading import TOML_TEXT, toml_table
@@ -65,18 +66,16 @@ def with_fields(text: str, path: Path, fields: Mapping[str, Any]) -> str:
 
 
 def restored(text: str, path: Path, was: str) -> str:
-    """The text with the table of that name, and those below it, as another text has them, or without. Raises
-    `UsageError` as `with_value`."""
-    blocks = _blocks(text, path)
-    old = "".join(was[begin:end] for begin, end in _blocks(was, path))
-    if not old:
-        made = _cut(text, blocks)
-    elif blocks:
-        made = _cut(text, blocks[1:])
-        after = made[blocks[0][1] :]
-        made = made[: blocks[0][0]] + old + ("" if old.endswith("\n") or not after else "\n") + after
-    else:
-        made = text + ("" if not text or text.endswith("\n") else "\n") + old
+    """The text with the table of that name, and those below it, as another text has them and where it has them, or
+    without. Raises `UsageError` as `with_value`."""
+    blocks, old = _blocks(text, path), _blocks(was, path)
+    kept = min(1, len(blocks), len(old))  # ours took the place of the first one
+    made = _cut(text, blocks[kept:])
+    if kept:
+        (begin, end), first = blocks[0], was[slice(*old[0])]
+        made = made[:begin] + first + ("" if first.endswith("\n") or not made[end:] else "\n") + made[end:]
+    for block in old[kept:]:
+        made = _put_back(made, path, was, block)
     return _checked(text, made, path, _at(read(was), path))
 
 
@@ -134,6 +133,33 @@ def _cut(text: str, blocks: Sequence[tuple[int, int]]) -> str:
         before = text[:begin]
         text = (before[:-1] if before.endswith("\n\n") else before) + text[end:]
     return text
+
+
+def _put_back(text: str, path: Path, was: str, block: tuple[int, int]) -> str:
+    """The text with a block that `_cut` took out of `was`, before the table that follows it there, else at the end: not
+    among the values of another table."""
+    begin, end = block
+    below = [
+        (header, at) for header, at in _headers(was).items() if at >= end and header[0][: len(path)] != tuple(path)
+    ]
+    gap = was[end : below[0][1] if below else len(was)]
+    here = _headers(text)
+    place = next((here[header] for header, _ in below if header in here), len(text))
+    if f"\n{text[:place]}".endswith(f"\n{gap}"):
+        place -= len(gap)  # comments that stood between the two still do
+    before, old, after = text[:place], was[begin - was[:begin].endswith("\n\n") : end], text[place:]
+    lead = "" if not before or before.endswith("\n") else "\n"
+    return before + lead + old + ("" if not after or old.endswith("\n") else "\n") + after
+
+
+def _headers(text: str) -> dict[tuple[tuple[str, ...], int], int]:
+    """Where each header is, by its table and how many of that table stand above: of a list there are several."""
+    found: dict[tuple[tuple[str, ...], int], int] = {}
+    for each in _statements(text):
+        if each.key is None:
+            number = next(number for number in count() if (each.table, number) not in found)
+            found[each.table, number] = each.at
+    return found
 
 
 def _blocks(text: str, path: Path) -> list[tuple[int, int]]:

@@ -8,8 +8,9 @@ from contextlib import asynccontextmanager, suppress
 from typing import Any
 
 from starlette.requests import Request
-from starlette.types import Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
 
+from vault_memory.core import reading
 from vault_memory.services.admin import Caller
 from vault_memory.services.turns import SecondLooks
 from vault_memory.services.vault import Vault
@@ -60,7 +61,7 @@ class Endpoint:
         # A session is only of the person who has opened it: the id may be another's meanwhile.
         owner = f"{user_id} {self._vault.had_since(user_id)}"
         scope["user"] = AuthenticatedUser(AccessToken(token="", client_id=owner, scopes=[]))
-        await self._answer(scope, receive, send)
+        await self._answer(scope, _mended(receive), send)
 
     async def _serve(self) -> None:
         await self._wanted.wait()
@@ -85,3 +86,21 @@ class Endpoint:
         tools(self._toolsets)  # what they import is not imported on the event loop, where everybody waits
         server = create_server(whose, self._toolsets)
         return StreamableHTTPSessionManager(server, session_idle_timeout=SESSION_IDLE_S, max_sessions=MAX_SESSIONS)
+
+
+def _mended(receive: Receive) -> Receive:
+    """The same request. But for an answer to a question of ours that is no message there is an error in its place, as
+    over stdio: the SDK would refuse it, and who has asked would wait on."""
+    from vault_memory.interfaces.mcp.stdio import in_place_of
+
+    async def receiving() -> Message:
+        message = await receive()  # the guard hands the body on as one
+        body = message.get("body", b"")
+        if not body or b'"method"' in body:  # a request: it is read once
+            return message
+        with suppress(ValueError):
+            if (error := in_place_of(reading.json_value(body))) is not None:
+                return {**message, "body": error.model_dump_json(exclude_unset=True).encode()}
+        return message
+
+    return receiving

@@ -145,18 +145,34 @@ def _message(line: bytes) -> JSONRPCMessage:
         value = reading.json_value(line)
     except ValueError as error:
         raise _NoMessageError(_id_in(line), PARSE_ERROR, _NO_JSON) from error
-    request = value.get("id") if isinstance(value, dict) else None
-    known = request if isinstance(request, (str, int)) and not isinstance(request, bool) else None
+    known = _known_id(value)
     try:
         message = jsonrpc_message_adapter.validate_python(value, by_name=False)
     except ValidationError as error:
-        if known is not None and "method" not in value and value.keys() & {"result", "error"}:
-            # An answer to a question of ours: who waits for it shall not wait on, and it needs none itself.
-            return JSONRPCError(jsonrpc="2.0", id=known, error=ErrorData(code=INVALID_REQUEST, message=_NO_MESSAGE))
+        if (no_answer := in_place_of(value)) is not None:
+            return no_answer  # it needs no answer itself
         raise _NoMessageError(known, INVALID_REQUEST, _NO_MESSAGE) from error
     if isinstance(message, JSONRPCNotification) and "id" in value:  # its client waits for an answer
         raise _NoMessageError(known, INVALID_REQUEST, _NO_MESSAGE)
     return message
+
+
+def in_place_of(value: Any) -> JSONRPCError | None:
+    """The error that says what a client means by an answer to a question of ours that is no message: who waits for it
+    shall not wait on. None for a message, and for what is no such answer."""
+    known = _known_id(value)
+    if known is None or "method" in value or not value.keys() & {"result", "error"}:
+        return None
+    try:
+        jsonrpc_message_adapter.validate_python(value, by_name=False)
+    except ValidationError:
+        return JSONRPCError(jsonrpc="2.0", id=known, error=ErrorData(code=INVALID_REQUEST, message=_NO_MESSAGE))
+    return None
+
+
+def _known_id(value: Any) -> str | int | None:
+    request = value.get("id") if isinstance(value, dict) else None
+    return request if isinstance(request, (str, int)) and not isinstance(request, bool) else None
 
 
 def _id_in(line: bytes) -> str | int | None:

@@ -23,8 +23,8 @@ from vault_memory.core.assistants import (
     skill_text,
     with_rules,
 )
-from vault_memory.errors import UsageError
-from vault_memory.services.assistants.places import path_of
+from vault_memory.errors import UsageError, VaultMemoryError
+from vault_memory.services.assistants.places import named, path_of
 from vault_memory.services.vault import Vault
 
 BACKUP = ".before-vault-memory"
@@ -39,13 +39,15 @@ _Told = TypeVar("_Told", bool, str)
 class Edit:
     """A change of a file: its bytes `before` (None: it is not there) and `after` it (None: it is deleted). `copy`:
     where those before are kept. `spent`: files of ours beside it that go: the copy from before ours came, when that is
-    taken back, and what was left there when this was ended in the middle."""
+    taken back, and what was left there when this was ended in the middle. `problem`: why the file stays as it
+    is, though something of ours may be in it, and what to do."""
 
     path: Path
     before: bytes | None
     after: bytes | None
     copy: Path | None = None
     spent: tuple[Path, ...] = ()
+    problem: str = ""
 
     @property
     def changes(self) -> bool:
@@ -73,19 +75,22 @@ def connect(
 
 def disconnect(client: str, environ: Mapping[str, str] = os.environ) -> list[Edit]:
     """The edits that take all of it back, and bring back what ours took the place of. A file that nobody else has
-    changed is as it was before, to the byte; one that was made for ours is deleted. Raises as `connect`."""
+    changed is as it was before, to the byte; one that was made for ours is deleted. A file that must stay as it is
+    stops none of the others: its edit has a `problem`, and changes nothing. Raises `UsageError` for an unknown one."""
     assistant = _assistant(client)
-    places = [assistant.server, *([assistant.hooks] if assistant.hooks else [])]
-    edits = [_undone(path_of(each, environ), each.ours) for each in places]
+    places: list[tuple[Place | tuple[str, str], Ours]] = [(assistant.server, assistant.server.ours)]
+    if assistant.hooks is not None:
+        places.append((assistant.hooks, assistant.hooks.ours))
     if assistant.rules is not None:
-        edits.append(_undone(path_of(assistant.rules, environ), _rules_of(assistant)))
-    return [each for each in edits if each.changes]
+        places.append((assistant.rules, _rules_of(assistant)))
+    edits = [_undone(place, ours, environ) for place, ours in places]
+    return [each for each in edits if each.changes or each.problem]
 
 
 def write_edits(edits: Sequence[Edit]) -> None:
     """Make the changes, each after its copy. Raises `Changed` for a file that somebody has saved meanwhile, and
     `Unwritable`."""
-    for edit in edits:
+    for edit in (each for each in edits if each.changes):
         older = _beside(edit.path)
         kept = files.read(older) if edit.before is None or edit.copy == older else None
         if kept is not None and kept != edit.before:
@@ -136,7 +141,18 @@ def _edit(path: Path, change: Callable[[str], str], ours: Ours) -> Edit:
     return Edit(path, before, after, copy if after != before else None, litter)
 
 
-def _undone(path: Path, ours: Ours) -> Edit:
+def _undone(place: Place | tuple[str, str], ours: Ours, environ: Mapping[str, str]) -> Edit:
+    path = named(place, environ)
+    try:
+        return _taken_back(path_of(place, environ), ours)
+    except VaultMemoryError as error:
+        problem = str(error)
+    except OSError as error:
+        problem = f"{path} stays as it is: it cannot be read ({error.strerror}). Mend that"
+    return Edit(path, None, None, problem=problem)
+
+
+def _taken_back(path: Path, ours: Ours) -> Edit:
     before, litter = files.read(path), tuple(files.abandoned_for(path))
     was = files.read(_beside(path))
     if before is None or not _told(path, before, ours.holds):

@@ -13,11 +13,16 @@ from vault_memory.core.assistants import Place
 from vault_memory.errors import UsageError
 
 
-def path_of(place: Place | tuple[str, str], environ: Mapping[str, str]) -> Path:
-    """The file of a place, or of a folder and a name. The person's folders are those that `environ` names. A link is
-    followed: people keep such files elsewhere. Raises `UsageError` for one that leads to itself."""
+def named(place: Place | tuple[str, str], environ: Mapping[str, str]) -> Path:
+    """The file of a place, or of a folder and a name. The person's folders are those that `environ` names."""
     folder, name = (place.folder, place.name) if isinstance(place, Place) else place
-    path = _folder(folder, environ) / name
+    return _folder(folder, environ) / name
+
+
+def path_of(place: Place | tuple[str, str], environ: Mapping[str, str]) -> Path:
+    """The file that is `named`. A link is followed: people keep such files elsewhere. Raises `UsageError` for one that
+    leads to itself."""
+    path = named(place, environ)
     try:
         with suppress(FileNotFoundError):  # a link may lead to what is not there yet
             path.stat()

@@ -61,10 +61,18 @@ def install(
 @click.option("--write", is_flag=True, help="Write what is shown.")
 @click.argument("client", type=_CLIENT)
 def uninstall(write: bool, client: str) -> None:
-    """Take back what `install` has written for the assistant CLIENT. The memory itself stays."""
+    """Take back what `install` has written for the assistant CLIENT. The memory itself stays. Exit code 1 where a file
+    has to stay as it is; the others are undone all the same."""
     from vault_memory.services.assistants import disconnect
 
-    _do(disconnect(client), "is not connected", write=write)
+    edits = disconnect(client)
+    problems = [each.problem for each in edits if each.problem]
+    if len(problems) < len(edits) or not edits:
+        _do([each for each in edits if not each.problem], "is not connected", write=write)
+    for problem in problems:
+        echo(f"not taken back: {problem}; then run `vault-memory uninstall {client} --write` again", err=True)
+    if problems:
+        raise SystemExit(1)
 
 
 def _do(edits: Sequence[Edit], nothing: str, *, write: bool) -> None:
