@@ -35,6 +35,9 @@ def rewrite_all(top: Path, rewrite: Rewrite) -> None:
     listed = _listed(top, "--all", "--reflog")
     for commit in listed:
         if commit not in notes:
+            rewrite.look_at(commit)
+    for commit in listed:
+        if commit not in notes:
             rewrite.commit(commit)
     for commit in listed:
         if commit in notes:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
 from vault_memory.adapters.erasing.former import last_of
-from vault_memory.adapters.erasing.messages import Messages
+from vault_memory.adapters.erasing.messages import Messages, divided
 from vault_memory.adapters.git import EMPTY_TREE, FOLDER_MODE, SUBMODULE_MODE
 from vault_memory.core import reading
 from vault_memory.core.erasing import MASK, Erasure
@@ -18,8 +18,8 @@ from vault_memory.core.erasing import MASK, Erasure
 _ENTRY = re.compile(rb"([0-7]{5,6}) ([^\0]+)\0(.{20})", re.DOTALL)
 _HEADER = re.compile(rb"[^\n]+(?:\n [^\n]*)*")
 _KIND_OF_REFERENCE = re.compile(rb"refs/[^/]+/")
-_ENCODING = re.compile(rb"\nencoding ([^\n]+)")
 _ID_BYTES = 40
+_CHANGED_BRANCH = b"checkout: moving from "
 _SIGNATURES = (b"gpgsig ", b"gpgsig-sha256 ")
 _SIGNED = re.compile(rb"^-----BEGIN (?:PGP|SSH) SIGNATURE-----\n.*", re.DOTALL | re.MULTILINE)
 
@@ -64,8 +64,9 @@ class Rewrite:
         self._read, self._add, self._texts = read, add, texts
         self.words = Messages(texts, named, former)
         self._trees_of: dict[str, tuple[str, str]] = {}
+        self._emptied: set[str] = set()
+        self._emptied_now: set[bytes] = set()
         self._said: set[bytes] = set()
-        self._emptied: set[bytes] = set()
         self._top = _Folder()
         self._top_goes = bool(gone)
         for path in gone:
@@ -177,12 +178,22 @@ class Rewrite:
         made = b"".join(mode + b" " + name + b"\0" + entries[name][1] for _, mode, name in rows)
         return self._add("tree", made) if made else None
 
+    def look_at(self, commit: str) -> None:
+        """Look at a commit before any is made anew: what its message says, if nothing of it is left, may be quoted by
+        others. Its parents have been looked at before."""
+        if not self._top_goes:
+            return
+        head, message = divided(self._read(commit)[1])
+        if self._is_emptied(commit, _HEADER.findall(head)):
+            self._emptied.add(commit)
+        if commit in self._emptied or self.words.is_named(message):
+            self.words.hide(message)
+
     def commit(self, commit: str, *, is_note: bool = False) -> None:
-        """Make a commit anew if it, or one below it, has changed. Its parents have been looked at before."""
+        """Make a commit anew if it, or one below it, has changed. Its parents have been made anew before, and all
+        commits have been looked at."""
         self.words.know(commit)
-        body = self._in_utf8(self._read(commit)[1])
-        head = body.partition(b"\n\n")[0].rstrip(b"\n")
-        message = body[len(head) :]
+        head, message = divided(self.words.in_utf8(self._read(commit)[1]))
         headers = _HEADER.findall(head)
         made = list[bytes]()
         for header in headers:
@@ -195,9 +206,7 @@ class Rewrite:
             else:
                 rest = self.words.header(rest)
             made.append(word + b" " + rest)
-        told = self.words.message(message)
-        if not is_note and self._is_emptied(commit, headers):
-            told = b"\n\n" + MASK + b"\n"
+        told = b"\n\n" + MASK + b"\n" if commit in self._emptied else self.words.message(message)
         if made != headers or told != message:
             self.commits += 1
             kept = [header for header in made if not header.startswith(_SIGNATURES)]
@@ -205,36 +214,25 @@ class Rewrite:
         if self._top_goes:
             self._said.add(told.strip())
             if told.strip() == MASK:
-                self._emptied.add(self.former.get(commit, commit).encode())
-
-    def _in_utf8(self, body: bytes) -> bytes:
-        """A commit whose message has an encoding of its own in ours, if it holds a text in that. Names of people may be
-        in UTF-8 there all the same."""
-        head, between, message = body.partition(b"\n\n")
-        if self._texts is None or not (said := _ENCODING.search(head)):
-            return body
-        try:
-            told = message.decode(said[1].decode("ascii")).encode()
-        except (LookupError, UnicodeError):
-            return body
-        return head.replace(said[0], b"", 1) + between + told if self._texts.holds(told) else body
+                self._emptied_now.add(self.former.get(commit, commit).encode())
 
     def _is_emptied(self, commit: str, headers: Collection[bytes]) -> bool:
-        """Whether all that a commit changed is gone: then its message tells of nothing else."""
+        """Whether all that a commit changed, or brought into its first parent, is gone: then its message tells of
+        nothing else."""
         (tree,) = (header[5:].decode() for header in headers if header.startswith(b"tree "))
         parents = [header[7:].decode() for header in headers if header.startswith(b"parent ")]
         old, new = self._trees_of[commit] = tree, self.tree(tree)
-        if old == new or len(parents) > 1 or not self._top_goes:
-            return False
         old_parent, new_parent = self._trees_of.get(parents[0], ("", "")) if parents else ("", EMPTY_TREE)
-        return new == new_parent and old != old_parent
+        return new == new_parent and old not in (new, old_parent)
 
     def log(self, row: bytes) -> bytes:
         """A line of the log of a reference. Where the message of the commit that it came to is gone, that goes here,
-        too: what git was at (`commit (amend): `) stays."""
+        too: what git was at (`commit (amend): `) stays, and the branches that it has changed between, which it reads
+        there itself."""
         told = self.words.log(row)
         facts, tab, message = told.partition(b"\t")
-        if facts[_ID_BYTES + 1 : 2 * _ID_BYTES + 1] not in self._emptied:
+        is_emptied = facts[_ID_BYTES + 1 : 2 * _ID_BYTES + 1] in self._emptied_now
+        if not is_emptied or message.startswith(_CHANGED_BRANCH):
             return told
         doing, colon, _ = message.partition(b": ")
         return facts + tab + (doing + colon if colon else b"") + MASK + b"\n"
@@ -246,7 +244,8 @@ class Rewrite:
         return told if not self._top_goes or not said.strip() or said.strip() in self._said else MASK + b"\n"
 
     def _notes(self, tree: str) -> str:
-        """The tree of git's notes, in which a file is called like the object that it is about."""
+        """The tree of git's notes, in which a file is called like the object that it is about. Of a commit of which
+        nothing is left, nothing is noted."""
         entries = dict[bytes, tuple[bytes, str]]()
         has_changed = False
         todo = [(b"", tree)]
@@ -256,8 +255,10 @@ class Rewrite:
                 if mode.lstrip(b"0") == FOLDER_MODE:
                     todo.append((above + name, raw.hex()))
                 else:
-                    about, told = (above + name).decode("latin-1"), self.blob(raw.hex())
+                    about = (above + name).decode("latin-1")
                     now = last_of(self.former, about)
+                    is_emptied = now.encode("latin-1") in self._emptied_now
+                    told = self._add("blob", MASK + b"\n") if is_emptied else self.blob(raw.hex())
                     has_changed |= now != about or told != raw.hex()
                     entries[now.encode("latin-1")] = (mode, told)
         if not has_changed:

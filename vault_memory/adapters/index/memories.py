@@ -13,7 +13,7 @@ from vault_memory.adapters.index.base import MemoryRow, MemoryText
 from vault_memory.adapters.index.database import rows, value
 from vault_memory.core.layout import ARCHIVE_DIR
 from vault_memory.core.memorable import topics_of
-from vault_memory.core.memories import SAMPLED, likeness, read, sketch
+from vault_memory.core.memories import SAMPLED, is_emptied, likeness, read, sketch
 from vault_memory.core.notes import Document
 
 KIND = "memory"
@@ -40,6 +40,7 @@ def put(db: apsw.Connection, file_id: int, document: Document) -> None:
     is_archived = path.parts[0] == ARCHIVE_DIR
     content = "" if is_archived else "\n".join(chunk.text for chunk in document.chunks)
     drawn, topics = ([], []) if is_archived else (sketch(content), topics_of(content))
+    is_hidden = is_archived or is_emptied(content)
     successor = None if is_archived else memory.superseded_by  # the schema's triggers hide it while that one is there
     row = (
         memory.id,
@@ -53,7 +54,7 @@ def put(db: apsw.Connection, file_id: int, document: Document) -> None:
     db.execute(
         "INSERT INTO memories(file_id, memory_id, type, skill_id, importance, created, expires, used, until, sketch,"
         " topics, successor) VALUES(?,?,?,?,?,?,?,?,?,?,?,?)",
-        (file_id, *row, 0.0 if is_archived else expires, json.dumps(drawn), json.dumps(topics), successor),
+        (file_id, *row, 0.0 if is_hidden else expires, json.dumps(drawn), json.dumps(topics), successor),
     )
 
 

@@ -8,12 +8,11 @@ from collections.abc import Iterable, Iterator
 
 from vault_memory.core.erasing.cuts import ENOUGH_BYTES, CutSlug, Whole
 from vault_memory.core.erasing.units import letters, readings, unescaped
-from vault_memory.core.privacy import redact
+from vault_memory.core.privacy import ERASED, redact
 from vault_memory.core.text import one_line, tokens
 from vault_memory.errors import UsageError
 
-MASK = b"(erased)"
-"""What stands in the place of an erased text: valid in a line of JSON, a property, a file's name and a branch's."""
+MASK = ERASED.encode()
 MIN_BYTES = 4
 """Of letters and digits in a text, in UTF-8: two Chinese characters or four Latin letters. A shorter one would take
 half of all words with it."""

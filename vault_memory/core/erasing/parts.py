@@ -8,13 +8,12 @@ from functools import lru_cache
 from itertools import islice
 
 from vault_memory.core.erasing.cuts import ENOUGH_BYTES
-from vault_memory.core.erasing.forms import MASK
 from vault_memory.core.erasing.units import DIVIDER, meant, readings
-from vault_memory.core.privacy import PRIVATE
+from vault_memory.core.privacy import ERASED, PRIVATE
 
 _CLAUSE_BYTES = 8
 """Of letters and digits in a whole clause (*Call me Otto*). A shorter one stands in too many others."""
-_GAPS = re.compile(rf"{re.escape(PRIVATE)}|{re.escape(MASK.decode())}|…")
+_GAPS = re.compile(rf"{re.escape(PRIVATE)}|{re.escape(ERASED)}|…")
 
 
 class Parts:

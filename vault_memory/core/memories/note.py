@@ -14,6 +14,7 @@ from datetime import date, datetime
 from typing import Any
 
 from vault_memory.core.notes import note
+from vault_memory.core.privacy import ERASED
 from vault_memory.core.text import one_line, slug
 from vault_memory.errors import UsageError
 
@@ -67,12 +68,18 @@ class Memory:
         return said if len(said) <= MAX_HEADING_CHARS else f"{said[: MAX_HEADING_CHARS - 1].rstrip()}…"
 
     def is_past(self, at: datetime) -> bool:
-        """Whether it has expired at a time, or another one has taken its place."""
-        return self.superseded_by is not None or (self.expires_at is not None and self.expires_at <= at)
+        """Whether it has expired at a time, another one has taken its place, or it was emptied."""
+        is_expired = self.expires_at is not None and self.expires_at <= at
+        return is_expired or self.superseded_by is not None or is_emptied(self.content)
 
     def as_dict(self) -> dict[str, Any]:
         """The memory as JSON shows it; times are ISO 8601 with their offset."""
         return {**properties_of(self, is_complete=True), "content": self.content, "metadata": dict(self.metadata)}
+
+
+def is_emptied(content: str) -> bool:
+    """Whether nothing but the mark of an erasing is left of what a memory says: it is none any more."""
+    return ERASED in content and not any(map(str.isalnum, content.replace(ERASED, "")))
 
 
 def file_name(memory: Memory) -> str:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from vault_memory.core.privacy import private, secrets
     from vault_memory.core.privacy.addresses import shown_address, without_credentials
     from vault_memory.core.privacy.private import (
+        ERASED,
         PRIVATE,
         PRIVATE_CATEGORIES,
         is_private,
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Finding",
     "Moved",
+    "ERASED",
     "PRIVATE",
     "PRIVATE_CATEGORIES",
     "is_private",
@@ -55,6 +57,7 @@ __getattr__ = lazy_exports(
     {
         "Finding": "secrets",
         "Moved": "secrets",
+        "ERASED": "private",
         "PRIVATE": "private",
         "PRIVATE_CATEGORIES": "private",
         "is_private": "private",

@@ -16,6 +16,8 @@ from typing import NamedTuple
 from vault_memory.core.text import Matcher, fold, lazily
 
 PRIVATE = "[private]"
+ERASED = "(erased)"
+"""What stands in the place of an erased text: valid in a line of JSON, a property, a file's name and a branch's."""
 PRIVATE_CATEGORIES = frozenset(
     {"health", "religion", "family", "sexuality", "money", "address", "birthday", "phone", "email", "number"}
 )

@@ -182,7 +182,8 @@ def list_memories(
     offset: int = 0,
 ) -> list[MemoryFile]:
     """The user's memories, the newest first: of one type, at most `limit`, without the first `offset`. Past ones only
-    with `history`. Raises `NotFound` for an unknown user, `UsageError` for an unknown type."""
+    with `history`, and none of which an erasing has left nothing. Raises `NotFound` for an unknown user, `UsageError`
+    for an unknown type."""
     if memory_type is not None:
         memories.checked_type(memory_type)
     now = vault.now()
@@ -192,8 +193,11 @@ def list_memories(
             break
         if memory_type not in (None, row.type) or not (history or row.is_active(now.timestamp())):
             continue
+        file = read_memory(vault, user_id, row.source) if offset <= 0 or history else None
+        if file and memories.is_emptied(file.memory.content):
+            continue
         if offset > 0:
             offset -= 1
-        elif (file := read_memory(vault, user_id, row.source)) is not None:
+        elif file is not None:
             found.append(file)
     return found

@@ -16,6 +16,7 @@ from vault_memory.adapters.embedding import OFFLINE
 from vault_memory.core import layout, mistakes, reading
 from vault_memory.core.chat import Cut, Section, escape, escape_line, prompt
 from vault_memory.core.diary import digest
+from vault_memory.core.privacy import ERASED
 from vault_memory.core.profile import LANGUAGE, Profile
 from vault_memory.core.ranking import Candidates, rank
 from vault_memory.core.text import comparable, script_of, script_of_last, tokens
@@ -65,7 +66,7 @@ TRUSTED_WEIGHT = 0.35
 _CONTEXT = (("soul", str(layout.SOUL)), ("agents", str(layout.AGENTS)))
 _RECALLED = ("relevant-memories", "recalled-memories", "past-mistakes")
 _HEADING = "## "
-_EMPTY_FIELD = re.compile(r"[-*+] [^：:\n]+[：:]\s*")
+_EMPTY_FIELD = re.compile(rf"[-*+] (?:[^：:\n]+[：:]\s*(?:{re.escape(ERASED)})?|{re.escape(ERASED)})")
 
 
 @dataclass(frozen=True)
@@ -194,8 +195,8 @@ class _Builder:
         self._commits = Commits(vault)
 
     def add_profile(self) -> None:
-        """USER.md, without the fields that nobody has filled and the headings with nothing below them; a very long
-        line is cut."""
+        """USER.md, without the fields that nobody has filled or that an erasing has emptied, and the headings with
+        nothing below them; a very long line is cut."""
         try:
             stored = files.read(self._vault.path(self._user, layout.PROFILE))
             if stored is None:

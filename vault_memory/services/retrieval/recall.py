@@ -131,7 +131,7 @@ def recollect(
     weighed: list[Recalled] = []
     for source in dict.fromkeys([*hits, *_members(vault, user_id, asked, wish)]):
         memory, hit = _memory_of(vault, user_id, source), hits.get(source)
-        if memory is None or (memory.is_past(now) and not history):
+        if memory is None or memories.is_emptied(memory.content) or (memory.is_past(now) and not history):
             continue
         memory = replace(memory, access_count=memory.access_count + counts.get(memory.id, 0))
         held = wish.lists.meanings(memory.content)
@@ -205,7 +205,7 @@ def _notes(vault: Vault, user_id: str, wish: categories.Expansion, at: datetime)
     """The notes of the profile that answer: those with half of the question's words, or with what it asks for."""
     try:
         stored = files.read(vault.path(user_id, layout.PROFILE)) or b""
-        notes = [item.value for item in Profile.decode(stored).items(NOTE)]
+        notes = [item.value for item in Profile.decode(stored).items(NOTE) if not memories.is_emptied(item.value)]
     except TooLarge:  # the prompt says so, and `status`
         return
     lines = reading.lines(stored.decode("utf-8", "replace")) if notes else []

@@ -1,0 +1,92 @@
+"""Nothing of a commit is left: what git has written of its message into others, and into its logs, goes as well."""
+
+from __future__ import annotations
+
+from pathlib import PurePosixPath
+
+import pytest
+
+from tests.adapters.conftest import Vault
+from tests.adapters.erasing.leftovers import leftovers
+from vault_memory.adapters.erasing import Request
+
+NOTES = PurePosixPath("memory/alice/notes")
+BOB = PurePosixPath("memory/bob/USER.md")
+SUBJECT = 'Said "Kettleworth" on June: abcdef12 (x)'
+BODY = "more of Kettleworth"
+
+
+def commit(vault: Vault, path: PurePosixPath, said: str, message: str) -> str:
+    vault.write(f"{said}\n".encode(), path)
+    vault.git("add", "-A")
+    vault.git("commit", "-q", "-m", message)
+    return vault.git("rev-parse", "HEAD").strip()
+
+
+@pytest.fixture
+def quoted(vault: Vault) -> Vault:
+    """A vault in which git has quoted the message of a commit of alice's wherever it does so."""
+    commit(vault, BOB, "1", "update")
+    commit(vault, NOTES / "plan.md", "1", "update")
+    said = commit(vault, NOTES / "diary.md", "clinic", f"{SUBJECT}\n\n{BODY}")
+    vault.git("notes", "add", "-m", "a note on Kettleworth", said)
+    vault.write(b"put away\n", BOB)
+    vault.write(b"put away\n", NOTES / "diary.md")
+    vault.git("stash", "-q")
+    vault.write(b"private\n", NOTES / "diary.md")
+    vault.git("stash", "push", "-q", "-m", "Kettleworth again")
+    vault.git("checkout", "-q", "-b", "side")
+    commit(vault, NOTES / "side.md", "1", "Kettleworth aside")
+    commit(vault, PurePosixPath("shared.md"), "1", "for all")
+    vault.git("checkout", "-q", "main")
+    vault.git("-c", "merge.log=true", "merge", "-q", "--no-edit", "side")
+    vault.git("revert", "--no-commit", said)
+    reverted = commit(vault, BOB, "2", f'Revert "{SUBJECT}"\n\nThis reverts commit {said}.')
+    commit(vault, BOB, "3", f'Reapply "{SUBJECT}"\n\nThis reverts commit {reverted}.')
+    commit(vault, BOB, "4", f"fixup! fixup! {SUBJECT}")
+    commit(vault, BOB, "5", f"why\n\nThis reverts commit {said[:7]} ({SUBJECT}, 2026-01-30).")
+    squashed = "".join(f"    {line}\n" for line in (SUBJECT, "", BODY))
+    commit(vault, BOB, "6", f"Squashed commit of the following:\n\ncommit {said}\n\n{squashed}")
+    commit(vault, BOB, "7", f"Merge pull request #1 from bob/side\n\n{SUBJECT}")
+    return vault
+
+
+@pytest.mark.parametrize("what", ["user", "note"])
+def test_what_git_quotes_of_an_emptied_commit_goes(quoted: Vault, what: str) -> None:
+    assert len(leftovers(quoted.root, "Kettleworth").places) > 12
+    paths = (NOTES.parent,) if what == "user" else (NOTES / "diary.md", NOTES / "side.md")
+    quoted.history.erase(Request(gone=paths))
+    assert leftovers(quoted.root, "Kettleworth").places == []
+    quoted.assert_clean()
+    log = quoted.git("log", "--format=%s")
+    assert log.split("\n")[:6] == [
+        "Merge pull request #1 from bob/side",
+        "Squashed commit of the following:",
+        "why",
+        "fixup! fixup! (erased)",
+        'Reapply "(erased)"',
+        'Revert "(erased)"',
+    ]
+    assert log.count("update") == (1 if what == "user" else 2), "a commit that is merely called alike keeps its message"
+    now = quoted.git("log", "--format=%H", "--", str(BOB)).split()[-1]
+    assert quoted.git("log", "-1", "--format=%s", now).strip() == "update"
+
+
+def test_git_reads_its_logs_and_stashes_afterwards(quoted: Vault) -> None:
+    """Where HEAD was, what is put away, and the branch before: git finds these in the logs of references."""
+    before = quoted.git("log", "-g", "--format=%gd %an %ct", "main")
+    quoted.history.erase(Request(gone=(NOTES.parent,)))
+    assert quoted.git("log", "-g", "--format=%gd %an %ct", "main") == before
+    moves = quoted.git("reflog")
+    assert "checkout: moving from main to side" in moves and 'commit: Revert "(erased)"' in moves
+    head = quoted.git("rev-parse", "--short=7", "stash@{1}^").strip()
+    assert quoted.git("stash", "list").split("\n")[:2] == [
+        "stash@{0}: On main: (erased)",
+        f"stash@{{1}}: WIP on main: {head} (erased)",
+    ]
+    assert quoted.git("rev-parse", "--abbrev-ref", "@{-1}").strip() == "side"
+    assert quoted.git("rev-parse", "main@{1}") == quoted.git("rev-parse", "HEAD~1")
+    quoted.git("stash", "drop", "-q")
+    quoted.git("reset", "-q", "--hard", "HEAD~7")
+    quoted.git("stash", "pop", "-q")
+    assert quoted.read(BOB) == b"put away\n"
