@@ -32,9 +32,9 @@ BARE = """
 import asyncio
 from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
-from mcp_types import CallToolResult, ListToolsResult, TextContent
-async def tools(ctx, params):
-    return ListToolsResult(tools=[])
+from mcp_types import CallToolResult, ListToolsResult, TextContent, Tool
+async def tools(ctx, params):  # of a tool that is not listed the client asks for the list with each call
+    return ListToolsResult(tools=[Tool(name="nothing", input_schema={"type": "object"})])
 async def call(ctx, params):
     return CallToolResult(content=[TextContent(text="{}")], structured_content={})
 async def main():
