@@ -369,7 +369,13 @@ def _is_doing_one(said: Saying) -> bool:
 def _is_of_list(listed: Saying, said: Saying, of: Sequence[str]) -> bool:
     """Whether two statements say the same of two things of one list: not «I play the oboe and swim»."""
     is_alike = all(getattr(listed, name) == getattr(said, name) for name in of)
-    return is_alike and (said.relation in _OF_ANYTHING or bool(listed.thing.kinds & said.thing.kinds))
+    return is_alike and (said.relation in _OF_ANYTHING or bool(_kinds_in(listed) & _kinds_in(said)))
+
+
+def _kinds_in(said: Saying) -> frozenset[str]:
+    """All categories of what a statement names: a dog and a cat are pets."""
+    names = (name for word in said.thing.words for name in word)
+    return frozenset(kind for name in names for kind in categories.load().categories_of(name))
 
 
 def _is_of_family(statement: str) -> bool:
