@@ -436,6 +436,7 @@ def test_two_kinds_at_once() -> None:
     [
         ("I drive a Mazda", "Forget my car", False),
         ("I drive a Mazda", "Forget what you know about my car", False),
+        ("I ride a Yamaha", "Forget my motorbike", False),
         ("我開一輛福特", "忘掉車的事", False),
         ("我最喜欢的电影是泰坦尼克号", "忘掉我最喜欢的电影", False),
         ("我最喜欢的电影是泰坦尼克号", "忘掉我最喜欢的电影是什么", False),
@@ -452,6 +453,8 @@ def test_two_kinds_at_once() -> None:
         ("I live in Leeds", "Where I live: forget it", False),
         ("我喜欢喝咖啡", "别记我喜欢喝什么了，忘了吧", False),
         ("I like ramen", "Forget what I like to eat", False),
+        ("我喜歡聽爵士樂", "忘掉我喜歡聽什麼", False),
+        ("My favorite author is Borges", "Forget who my favorite author is", False),
     ],
 )
 def test_a_kind_tells_what_is_meant(content: str, said: str, is_more: bool) -> None:
@@ -467,6 +470,7 @@ def test_a_kind_tells_what_is_meant(content: str, said: str, is_more: bool) -> N
         ("I run a bakery", "Forget my car"),
         ("I have a bike", "Forget my car"),
         ("I ride a scooter", "Forget my bike"),
+        ("I drive a Mazda", "Forget my bike"),
         ("我開一家咖啡店", "忘掉我的車"),
         ("I love corgis", "Forget my dog"),
         ("I have a corgi", "Forget my cat"),
@@ -477,6 +481,7 @@ def test_a_kind_tells_what_is_meant(content: str, said: str, is_more: bool) -> N
         ("My cat is called Mochi", "Forget my dog's name"),
         ("我養了一隻貓", "忘掉我的貓叫什麼"),
         ("我喜歡吃壽司", "忘掉我喜歡喝什麼"),
+        ("我喜歡聽爵士樂", "忘掉我喜歡看什麼"),
     ],
 )
 def test_another_kind_is_not_meant(content: str, said: str) -> None:

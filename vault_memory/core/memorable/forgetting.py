@@ -151,7 +151,8 @@ _CALLED_SO = lazily(
 )
 _GIVEN_NAME = lazily(r"^(?:named|called)(?![a-z])|^(?:名?叫|名字)")
 _FAVOURITE_ASKED = lazily(
-    r"^(?:what |which )?(?P<own>(?:my|our) favou?rites? .{2,30}?|我们?最(?:喜欢|爱|喜爱)(?:[吃喝看听玩])?的.{1,12}?)"
+    r"^(?:what |which |who )?(?P<own>(?:my|our) favou?rites? .{2,30}?"
+    r"|我们?最(?:喜欢|爱|喜爱)(?:[吃喝看听玩])?的.{1,12}?)"
     r"(?: is| are|就?是(?:什么|啥|哪.{1,2}|谁))?$"
 )
 _NAMED = lazily(r"^(?:(?:my|our)(?![a-z])|我们?(?:的|最))")
@@ -285,7 +286,9 @@ def _asked_in_front(kind: str, act: str, *, is_being: bool) -> _Wanted | None:
 def _asked_of(relation: str, kind: str, act: str = "") -> _Wanted | None:
     """What is asked for by what the person has to do with a thing, and of which kind that is ("": any); what is done
     with it may tell the kind: 我喜歡喝什麼."""
-    if not kind and act and (kinds := categories.load().meanings(act).asked):
+    is_kind = bool(kind) and _of_kind(kind) is not None
+    done = act or kind  # 聽什麼
+    if relation == LIKE and not is_kind and (kinds := categories.load().meanings(done).asked):
         return _Wanted(frozenset([relation]), kinds)
     if not kind:
         return _Wanted(frozenset([relation])) if relation in _ANY_OF else None
@@ -309,7 +312,8 @@ def _of_kind(name: str) -> _Wanted | None:
         return _Wanted(frozenset([LIVE]))
     kinds = _kinds_of(name)
     if not kinds:
-        return _Wanted(frozenset(["drive", "have"]), frozenset(["vehicle_brand"])) if _is_driven(name) else None
+        relations = _driven(name)
+        return _Wanted(relations, frozenset(["vehicle_brand"])) if relations else None
     kinds |= VEHICLES if kinds & VEHICLES else frozenset()
     life = {relation for relation, held in LIFE.items() if held & kinds} | ({"have"} if "family" in kinds else set())
     if "job" in kinds:
@@ -325,10 +329,12 @@ def _kinds_of(name: str) -> frozenset[str]:
     return known.kinds_named(name) or known.kinds_like(name)
 
 
-def _is_driven(name: str) -> bool:
-    """Whether a text names what one drives: who says what it is, says what he or she drives."""
+def _driven(name: str) -> frozenset[str]:
+    """What a person has to do with what a text names, if that is driven or ridden: who says what it is («my car is a
+    Mazda») says so. None for anything else."""
     said = read_saying(f"my {name} is Where" if name.isascii() else f"我的{name}是某")
-    return said is not None and said.relation == "drive"
+    relation = said.relation if said else ""
+    return frozenset({"drive": ("drive", "have"), "ride": ("ride",)}.get(relation, ()))
 
 
 def _there(name: str) -> frozenset[str]:

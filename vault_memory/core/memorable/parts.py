@@ -54,7 +54,7 @@ _DOES = (
 """What is done, before what it is done to: 每天搭火車, «opened a café»."""
 _IS_SO = lazily("(?:[很太超真蛮挺好更]|非常|有点|不错|不好)[\u3400-\u9fff]{0,3}$")
 """How something is: 拍照很清楚."""
-_BOUNDARY = re.compile(r"(?<=\s)(?=\S)|(?<=[\u3400-\u9fff])")
+_BOUNDARY = re.compile(r"(?<=\s)(?=\S)|(?<=[\u3400-\u9fff])(?!\s)")
 _NO_SUBJECT = frozenset(("sport", "exercise", "dance", "hobby", "art", "martial_art", "weekday", "month", "season"))
 """Categories of what one does, and when: a clause that begins with such a thing does not speak of it."""
 _OF_ANYTHING = (LIKE, DO)
