@@ -429,3 +429,86 @@ def test_two_kinds_at_once() -> None:
     assert [asked.fits("我養了一隻狗") for asked in to_forget("忘掉我的工作跟寵物")] == [0, 1]
     for task in ("別存我的檔案", "我不想讓你知道答案", "you needn't keep the comments", "不用保留我在第三行加的註解"):
         assert not to_forget(task)
+
+
+@pytest.mark.parametrize(
+    ("content", "said", "is_more"),
+    [
+        ("I drive a Mazda", "Forget my car", False),
+        ("I drive a Mazda", "Forget what you know about my car", False),
+        ("I ride a Yamaha", "Forget my motorbike", False),
+        ("我開一輛福特", "忘掉車的事", False),
+        ("我最喜欢的电影是泰坦尼克号", "忘掉我最喜欢的电影", False),
+        ("我最喜欢的电影是泰坦尼克号", "忘掉我最喜欢的电影是什么", False),
+        ("My favorite movie is Titanic", "忘掉我最喜欢哪部电影", False),
+        ("我最喜歡的食物是拉麵", "Forget my favorite food", False),
+        ("我每週上瑜伽課", "忘掉瑜珈的事", False),
+        ("我養了一隻柴犬", "忘掉狗的事", False),
+        ("I have a beagle", "forget about my dog", False),
+        ("My cat is called Mochi", "forget my cat's name", False),
+        ("我的貓叫麻糬", "忘掉我的貓叫什麼", False),
+        ("I have a beagle named Otis", "forget my dog's name", True),
+        ("I live in Leeds", "Would you mind forgetting where I live?", False),
+        ("I live in Leeds", "Remove where I live from memory", False),
+        ("I live in Leeds", "Where I live: forget it", False),
+        ("我喜欢喝咖啡", "别记我喜欢喝什么了，忘了吧", False),
+        ("I like ramen", "Forget what I like to eat", False),
+        ("我喜歡聽爵士樂", "忘掉我喜歡聽什麼", False),
+        ("My favorite author is Borges", "Forget who my favorite author is", False),
+    ],
+)
+def test_a_kind_tells_what_is_meant(content: str, said: str, is_more: bool) -> None:
+    """By what the categories and what one does with a thing say of its kind: a Mazda is driven, a beagle is a dog."""
+    (asked,) = to_forget(said)
+    cut = asked.cut(content)
+    assert (cut.fit > 0, cut.left, cut.is_more) == (True, "", is_more)
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("I run a bakery", "Forget my car"),
+        ("I have a bike", "Forget my car"),
+        ("I ride a scooter", "Forget my bike"),
+        ("I drive a Mazda", "Forget my bike"),
+        ("我開一家咖啡店", "忘掉我的車"),
+        ("I love corgis", "Forget my dog"),
+        ("I have a corgi", "Forget my cat"),
+        ("我喜歡茶葉蛋", "忘掉茶的事"),
+        ("我喜歡咖啡色", "忘掉咖啡的事"),
+        ("My favorite movie is Titanic", "Forget my favorite book"),
+        ("I play the cello", "Forget my favorite instrument"),
+        ("My cat is called Mochi", "Forget my dog's name"),
+        ("我養了一隻貓", "忘掉我的貓叫什麼"),
+        ("我喜歡吃壽司", "忘掉我喜歡喝什麼"),
+        ("我喜歡聽爵士樂", "忘掉我喜歡看什麼"),
+    ],
+)
+def test_another_kind_is_not_meant(content: str, said: str) -> None:
+    """The near misses of these: they are requests, and answered, and nothing goes."""
+    assert [asked.cut(content).fit for asked in to_forget(said)] == [0]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Forget the car, take the train",
+        "忘掉車的事，我們搭捷運吧",
+        "忘掉工作，好好休息",
+        "I forget, do I love sushi?",
+        "Forget my favorite movie, what's playing tonight?",
+        "我最喜歡的電影刪掉了",
+        "我忘了我最喜歡的電影是什麼",
+        "別忘了我喜歡喝什麼",
+        "Would you mind removing where I live from the README?",
+        "Where do I live? Oh, forget it",
+        "Forgetting my keys is what I do",
+    ],
+)
+def test_what_only_sounds_like_a_request_is_none(said: str) -> None:
+    assert not to_forget(said)
+
+
+def test_a_request_that_nothing_answers_is_a_request() -> None:
+    """So the answer can say that nothing was found."""
+    assert [asked.words for asked in to_forget("忘掉我最怕什麼")] == ["我最怕什麼"]

@@ -102,6 +102,8 @@ def test_what_replaces_another_is_told(old: str, new: str) -> None:
     ("old", "new"),
     [
         ("I like coffee and tea", "I don't like coffee cake"),
+        ("I like sushi and pizza", "I didn't like the pizza"),
+        ("I like pizza", "I didn't like the pizza"),
         ("I drink coffee and tea", "I don't drink tea at night"),
         ("I like coffee and tea", "I don't drink coffee and tea at night"),
         ("I use Vim and Emacs", "I don't use Emacs for Go anymore"),

@@ -61,3 +61,21 @@ def test_what_shares_no_word_with_the_request_is_found_among_others(vault: Vault
     forgotten = [each for each in record_turn(vault, "alice", then).memories if each.became == "forgotten"]
     assert [each.content for each in forgotten] == gone
     assert contents(vault) == [each for each in before if each not in gone]
+
+
+@pytest.mark.parametrize(
+    ("said", "then"),
+    [
+        ("I drive a Mazda", "Forget my car"),
+        ("我最喜欢的电影是泰坦尼克号", "忘掉我最喜欢的电影是什么"),
+        ("我每週上瑜伽課", "忘掉瑜珈的事"),
+        ("I have a beagle named Otis", "forget my dog's name"),
+        ("My cat is called Mochi", "What my cat is called: forget it"),
+    ],
+)
+def test_what_is_meant_by_its_kind_is_found(vault: Vault, said: str, then: str) -> None:
+    """The index finds it, though the request may share no word with it."""
+    record_turn(vault, "alice", said)
+    assert contents(vault) == [said]
+    record_turn(vault, "alice", then)
+    assert contents(vault) == []

@@ -56,7 +56,8 @@ class Forget:
         """Texts with which the memories that may be meant share a word, or what they are about."""
         wanted = self._wanted
         about = [self.what if self.is_said else f"I like {self.what}"]
-        return [self.what, *about, *(wanted.found_by if wanted else ())]
+        named = () if self.is_said else categories.load().spellings_of(self.what)
+        return [*dict.fromkeys([self.what, *about, " ".join(named), *(wanted.found_by if wanted else ())])]
 
     def is_in_doubt(self, content: str) -> bool:
         """Whether a capital may make something else of what a memory with this content likes: Turkey, not turkey."""
@@ -74,7 +75,8 @@ class Forget:
         """Whether a text that says what is named says something else besides."""
         if self.is_said and self._wanted:  # «where I live» shares no word with what answers it
             said = read_saying(content)
-            return fit > 0 and (may_say_more(content) or (said is not None and says_something(said.more)))
+            is_had = said is not None and said.relation == "have" and bool(self._wanted.of)  # a dog, and its name
+            return fit > 0 and (is_had or may_say_more(content) or (said is not None and says_something(said.more)))
         is_more = fit == 1 or may_say_more(content)
         return self.is_said and fit > 0 and is_more and not is_carried(content, self.what)
 
@@ -88,7 +90,7 @@ class Forget:
     def _wanted(self) -> _Wanted | None:
         if self.is_said:
             return asked_for(self.what)
-        return _of_kind(self.what) if self.is_own else None
+        return _of_kind(self.what) if self.is_own or self.is_had else None
 
     def _fits(self, content: str) -> int:
         if self._wanted and (self.is_said or self._wanted.fits(content)):
@@ -134,9 +136,27 @@ _FRONTED = lazily(
 )
 """«Where I live», «what instrument I play»."""
 _OF_OWN = lazily("^(?:what|which|who) (?:my|our) (?P<kind>[a-z ]{2,30}) (?:is|are)$")
-_IN_PLACE = lazily("什么|哪(?:里|儿|一?[个种家间些])?|何处|谁|啥")
+_IN_PLACE = lazily("什么|哪(?:里|儿|一?[个种家间些部本首支款道位辆台只条把门项])?|何处|谁|啥")
 """Asks in its place: 我住哪, 我養什麼寵物."""
 _DOES = lazily("^do(?: for (?:a living|work))?$")
+_NAME_OF = lazily(
+    r"^(?:what )?(?:my|our) (?P<of>[a-z ]{2,24}?)(?:'s?)? (?:name|is called|is named)(?: is)?$"
+    r"|^(?:what )?the name of (?:my|our) (?P<late>[a-z ]{2,24}?)(?: is)?$"
+    r"|^我们?家?的?(?P<han>[^我们的叫]{1,6}?)(?:的?名字(?:[叫是](?:什么|啥))?|叫(?:什么|啥)(?:名字)?)$"
+)
+"""«My cat's name», 我的貓叫什麼."""
+_CALLED_SO = lazily(
+    r"^(?:my|our) (?P<thing>[a-z ]{2,24}?)(?:'s name is|'s name's| is called| is named)(?![a-z])"
+    r"|^我们?家?的?(?P<han>[^我们的叫]{1,6}?)(?:的名字[是叫]|名字[是叫]|叫)"
+)
+_GIVEN_NAME = lazily(r"^(?:named|called)(?![a-z])|^(?:名?叫|名字)")
+_FAVOURITE_ASKED = lazily(
+    r"^(?:what |which |who )?(?P<own>(?:my|our) favou?rites? .{2,30}?"
+    r"|我们?最(?:喜欢|爱|喜爱)(?:[吃喝看听玩])?的.{1,12}?)"
+    r"(?: is| are|就?是(?:什么|啥|哪.{1,2}|谁))?$"
+)
+_NAMED = lazily(r"^(?:(?:my|our)(?![a-z])|我们?(?:的|最))")
+_MOST = lazily(r"(?<![a-z])(?:the most|most|the best|best)$|^我们?最")
 _ANY_OF = (LIVE, WORK, "drive", "ride", "learn", "play", "speak")
 """What a person has to do with few things: all of them may be meant. Of what one likes, has or uses a kind is named."""
 _BEING = frozenset((BE, LIVE, "have", "drive", "ride", "use"))
@@ -149,6 +169,10 @@ class _Wanted(NamedTuple):
     relations: frozenset[str]
     kinds: frozenset[str] = frozenset()
     names: frozenset[str] = frozenset()
+    slot: str = ""
+    """Of what it is the favourite."""
+    of: str = ""
+    """The thing of its person of which only the name is meant."""
 
     @property
     def found_by(self) -> list[str]:
@@ -156,14 +180,18 @@ class _Wanted(NamedTuple):
         members = sorted(self.names) or categories.load().words_of(self.kinds)
         places = {LIVE: "I live in Where", WORK: "I work at Where"}
         dwelt = ["I live near with 我住在 我住"] if self.relations == {LIVE} else []
+        favourite = [f"my favourite {self.slot} is Where"] if self.slot else []
         return [
-            *filter(None, [" ".join(members)]),
+            *filter(None, [" ".join(members), self.of]),
             *dwelt,
+            *favourite,
             *(places[each] for each in (LIVE, WORK) if each in self.relations),
         ]
 
     def fits(self, content: str) -> bool:
         """Whether a text says it."""
+        if self.of:
+            return self._is_named_so(content)
         if self.relations == {NAME}:
             called = _IS_CALLED.match(fold(content))
             return called is not None and not categories.load().categories_of(content[called.end() :])  # 我叫外賣
@@ -172,19 +200,39 @@ class _Wanted(NamedTuple):
         said = read_saying(content)
         if said is None or (self.relations and said.relation not in self.relations):
             return False
+        if said.relation == FAVOURITE and self.relations:
+            return said.slot in {self.slot, *self.kinds}
         if said.relation == WORK or not self.kinds:
             return said.is_so
+        kinds = self.kinds | (VEHICLES if said.relation == "drive" else frozenset())
         words = said.thing.words[:1] if said.relation == DO else said.thing.words  # «I teach maths», «I met a doctor»
         if self.names:
             return any(name in self.names for word in words for name in word)
         known = categories.load()
-        return any(self.kinds & known.categories_of(name).keys() for word in words for name in word)
+        return any(kinds & known.categories_of(name).keys() for word in words for name in word)
+
+    def _is_named_so(self, content: str) -> bool:
+        """Whether a text says what its person's own thing is called."""
+        folded, said = fold(content), read_saying(content)
+        called = _CALLED_SO.match(folded)
+        if said and said.relation == "have" and _GIVEN_NAME.match(said.more):
+            name = " ".join(min(word) for word in said.thing.words)
+        else:
+            name = (called["thing"] or called["han"] or "") if called else ""
+        known = categories.load()
+        is_of_kind = bool(self.kinds & known.categories_of(name).keys())
+        return bool(name) and (is_of_kind or is_named_in(self.of, name))
 
 
 def asked_for(text: str) -> _Wanted | None:
     """What a folded text asks for of its person: «where I live», 我住哪裡, «what my job is»; None for any other."""
     if _HOME.match(text):
         return _Wanted(frozenset([LIVE]))
+    if favourite := favourite_in(text):
+        return favourite
+    if named := _NAME_OF.match(text):
+        of = named["of"] or named["late"] or named["han"]
+        return _Wanted(frozenset([NAME]), _kinds_of(of), of=of)
     if own := _OF_OWN.match(text):
         return _of_kind(own["kind"])
     if fronted := _FRONTED.match(text):
@@ -198,7 +246,30 @@ def asked_for(text: str) -> _Wanted | None:
         return _Wanted(frozenset([NAME]))
     if said.relation == BE and rest in ("", "做"):
         return _of_kind("工作")
-    return _asked_of(said.relation, rest)
+    wanted = _asked_of(said.relation, rest, said.act)
+    return _or_favourite(wanted) if wanted and _MOST.search(text) else wanted
+
+
+def asks_in_place(text: str) -> bool:
+    """Whether a folded text of its person has a word that asks in the place of what is asked for: 我最怕什麼."""
+    return text.startswith("我") and _IN_PLACE.search(text) is not None
+
+
+def is_named(text: str) -> bool:
+    """Whether a folded text names something of its person's, as it may beside memory: not «where I live», 我住哪裡."""
+    return _NAMED.match(text) is not None and _IN_PLACE.search(text) is None
+
+
+def favourite_in(text: str) -> _Wanted | None:
+    """The favourite that a folded text names by its kind: «my favourite film», 我最喜歡的電影; None where none."""
+    asked = _FAVOURITE_ASKED.match(text)
+    said = read_saying(f"{asked['own']} is Where" if text.isascii() else f"{asked['own']}是某") if asked else None
+    is_one = said is not None and said.relation == FAVOURITE and said.slot
+    return _Wanted(frozenset([FAVOURITE]), slot=said.slot) if said is not None and is_one else None
+
+
+def _or_favourite(wanted: _Wanted) -> _Wanted:
+    return wanted._replace(relations=wanted.relations | {FAVOURITE}) if LIKE in wanted.relations else wanted
 
 
 def _asked_in_front(kind: str, act: str, *, is_being: bool) -> _Wanted | None:
@@ -208,12 +279,17 @@ def _asked_in_front(kind: str, act: str, *, is_being: bool) -> _Wanted | None:
     if _DOES.match(act):
         return _of_kind(kind or "job")
     placed = (read_saying(f"I {act}{link} Where") for link in ("", " in", " at"))
-    relation = next((said.relation for said in placed if said and said.relation != DO), DO)
-    return _asked_of(relation, kind)
+    said = next((said for said in placed if said and said.relation != DO), None)
+    return _asked_of(said.relation, kind, said.act) if said else None
 
 
-def _asked_of(relation: str, kind: str) -> _Wanted | None:
-    """What is asked for by what the person has to do with a thing, and of which kind that is ("": any)."""
+def _asked_of(relation: str, kind: str, act: str = "") -> _Wanted | None:
+    """What is asked for by what the person has to do with a thing, and of which kind that is ("": any); what is done
+    with it may tell the kind: 我喜歡喝什麼."""
+    is_kind = bool(kind) and _of_kind(kind) is not None
+    done = act or kind  # 聽什麼
+    if relation == LIKE and not is_kind and (kinds := categories.load().meanings(done).asked):
+        return _Wanted(frozenset([relation]), kinds)
     if not kind:
         return _Wanted(frozenset([relation])) if relation in _ANY_OF else None
     wanted = _of_kind(kind)
@@ -234,9 +310,10 @@ def _of_kind(name: str) -> _Wanted | None:
         return _Wanted(frozenset([NAME]))
     if _HOME.match(name):
         return _Wanted(frozenset([LIVE]))
-    kinds = categories.load().kinds_named(name)
+    kinds = _kinds_of(name)
     if not kinds:
-        return None
+        relations = _driven(name)
+        return _Wanted(relations, frozenset(["vehicle_brand"])) if relations else None
     kinds |= VEHICLES if kinds & VEHICLES else frozenset()
     life = {relation for relation, held in LIFE.items() if held & kinds} | ({"have"} if "family" in kinds else set())
     if "job" in kinds:
@@ -244,6 +321,20 @@ def _of_kind(name: str) -> _Wanted | None:
     if not life & _BEING:
         return _Wanted(frozenset(), kinds)
     return _Wanted(frozenset(life | (set() if LIVE in life else {DO})), kinds, _there(name))
+
+
+def _kinds_of(name: str) -> frozenset[str]:
+    """The categories that a text is a name of, or that have the name of the thing that it names: a corgi is a dog."""
+    known = categories.load()
+    return known.kinds_named(name) or known.kinds_like(name)
+
+
+def _driven(name: str) -> frozenset[str]:
+    """What a person has to do with what a text names, if that is driven or ridden: who says what it is («my car is a
+    Mazda») says so. None for anything else."""
+    said = read_saying(f"my {name} is Where" if name.isascii() else f"我的{name}是某")
+    relation = said.relation if said else ""
+    return frozenset({"drive": ("drive", "have"), "ride": ("ride",)}.get(relation, ()))
 
 
 def _there(name: str) -> frozenset[str]:

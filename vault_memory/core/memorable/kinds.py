@@ -41,7 +41,7 @@ VEHICLES = frozenset(("vehicle", "vehicle_brand"))
 LIFE = {
     "drive": VEHICLES,
     "ride": VEHICLES,
-    "have": frozenset(("pet", "instrument", "vehicle_brand")),
+    "have": frozenset(("pet", "dog", "cat", "instrument", "vehicle_brand")),
     "learn": _ACTIVITIES,
     "play": _ACTIVITIES,
     "speak": frozenset(("language",)),

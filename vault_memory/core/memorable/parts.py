@@ -54,7 +54,7 @@ _DOES = (
 """What is done, before what it is done to: 每天搭火車, «opened a café»."""
 _IS_SO = lazily("(?:[很太超真蛮挺好更]|非常|有点|不错|不好)[\u3400-\u9fff]{0,3}$")
 """How something is: 拍照很清楚."""
-_BOUNDARY = re.compile(r"(?<=\s)(?=\S)|(?<=[\u3400-\u9fff])")
+_BOUNDARY = re.compile(r"(?<=\s)(?=\S)|(?<=[\u3400-\u9fff])(?!\s)")
 _NO_SUBJECT = frozenset(("sport", "exercise", "dance", "hobby", "art", "martial_art", "weekday", "month", "season"))
 """Categories of what one does, and when: a clause that begins with such a thing does not speak of it."""
 _OF_ANYTHING = (LIKE, DO)
@@ -369,7 +369,13 @@ def _is_doing_one(said: Saying) -> bool:
 def _is_of_list(listed: Saying, said: Saying, of: Sequence[str]) -> bool:
     """Whether two statements say the same of two things of one list: not «I play the oboe and swim»."""
     is_alike = all(getattr(listed, name) == getattr(said, name) for name in of)
-    return is_alike and (said.relation in _OF_ANYTHING or bool(listed.thing.kinds & said.thing.kinds))
+    return is_alike and (said.relation in _OF_ANYTHING or bool(_kinds_in(listed) & _kinds_in(said)))
+
+
+def _kinds_in(said: Saying) -> frozenset[str]:
+    """All categories of what a statement names: a dog and a cat are pets."""
+    names = (name for word in said.thing.words for name in word)
+    return frozenset(kind for name in names for kind in categories.load().categories_of(name))
 
 
 def _is_of_family(statement: str) -> bool:

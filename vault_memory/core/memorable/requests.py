@@ -12,8 +12,16 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from vault_memory.core.extraction import Clause, HeardTurn, Lexicon, load_lexicon, read_turn, takes_back_the_last
-from vault_memory.core.memorable.forgetting import Forget, asked_for, is_kind, is_statement
-from vault_memory.core.memorable.kinds import opening
+from vault_memory.core.memorable.forgetting import (
+    Forget,
+    asked_for,
+    asks_in_place,
+    favourite_in,
+    is_kind,
+    is_named,
+    is_statement,
+)
+from vault_memory.core.memorable.kinds import LIFE, VEHICLES, opening
 from vault_memory.core.memorable.parts import goes_on_with_list
 from vault_memory.core.memorable.wording import DO, read_saying
 from vault_memory.core.memories import categories
@@ -73,6 +81,7 @@ _TIMES = frozenset(("weekday", "month", "season", "holiday"))
 """Categories of when."""
 _DONE = frozenset(("sport", "exercise", "dance", "hobby", "art", "martial_art"))
 """Categories of what one does: 跑步."""
+_HAD = LIFE["have"] | VEHICLES
 MAX_AROUND = 12
 """Phrases and blanks that stand around what is to be forgotten."""
 
@@ -155,8 +164,10 @@ def _asked(turn: HeardTurn) -> Iterator[_Asked]:
         if at - 1 in pointed:  # 我討厭香菜這件事，請忘掉
             first, before = clauses[at - 1], clauses[at - 1].text
             whole = (before[opening(before, lexicon) :], before)  # 我跟你說 may open it, or be what names it
+            is_asked = is_all and asked_for(whole[0]) is not None  # «Where I live: forget it»
             is_meant = _is_of_person(before, is_task=not request.is_of_memory)
-            is_meant = is_meant and not (turn.is_refused or lexicon.shape(_IDIOM).match(clauses[at].text))
+            is_meant = is_asked or (is_meant and not lexicon.shape(_IDIOM).match(clauses[at].text))
+            is_meant = is_meant and not turn.is_refused
             request = request._replace(is_of_memory=request.is_unsaid or is_meant)
             tail = "" if _THIS.match(request.object) else request.object
             objects = [request._replace(object=each + tail) for each in whole]
@@ -228,6 +239,8 @@ def _request(clause: Clause, lexicon: Lexicon) -> _Request | None:
     request = request._replace(may_be_slip=_is_slip(clause.text, lexicon))
     if request.is_of_memory and any(asked_for(each) for each in _JOINED.split(request.object)):
         return request
+    if request.is_of_memory and not request.may_be_slip and asks_in_place(request.object):
+        return request  # 忘掉我最怕什麼
     if clause.asks_to_know and _HAN.search(text) and not lexicon.shape(_POLITE_QUESTION).match(text):
         return None  # in English no question begins with a verb
     return request
@@ -258,7 +271,10 @@ def _unread(text: str, lexicon: Lexicon) -> _Request | None:
     if ended := lexicon.shape(_ENDS).match(text):
         is_unsaid = ended["unsaid"] is not None
         is_whole, is_task = ended["whole"] is not None, ended["verb"] is None
-        is_told = _is_of_person(ended["object"], is_task=is_task) or asked_for(ended["object"]) is not None
+        is_asked = asked_for(ended["object"]) is not None
+        if is_task and not _TO_YOU.search(text):  # 我最喜歡的電影刪掉了
+            is_asked = is_asked and favourite_in(ended["object"]) is None
+        is_told = _is_of_person(ended["object"], is_task=is_task) or is_asked
         is_told = is_told and not is_whole and not _is_slip(text, lexicon)
         is_of_memory = is_unsaid or is_told or (is_whole and not is_task)
         return _Request(ended["object"].strip(), is_of_memory, is_unsaid)
@@ -282,7 +298,8 @@ def _read(request: _Request, lexicon: Lexicon, *, is_all: bool) -> Forget | None
         return Forget(text, is_everything=True)
     if (request.is_of_memory or marks - {"detail"}) and _CALLED.match(text):  # 叫我小美這件事
         return Forget(text, is_said=True)
-    if (request.is_of_memory or marks - {"detail"}) and asked_for(text):  # «where I live»
+    is_alone = is_all or bool(marks - {"detail"}) or not is_named(text)  # «forget my favourite film, what is on?»
+    if (request.is_of_memory or marks - {"detail"}) and is_alone and asked_for(text):  # «where I live»
         return Forget(text, is_said=True)
     states = _STATES.match(text)
     if states and marks - {"detail"} and _is_a_thing(text, text[states.end() :]):  # 關於我柴犬的事
@@ -295,7 +312,7 @@ def _read(request: _Request, lexicon: Lexicon, *, is_all: bool) -> Forget | None
     subject = _ARTICLE.sub("", _OWN.sub("", text)).strip()
     is_own = _OWN.match(text) is not None
     is_short = len(subject) < (MIN_LATIN_CHARS if _LATIN.search(subject) else MIN_HAN_CHARS)
-    is_known = bool(marks & {"named", "matter"}) and bool(categories.load().categories_of(subject))  # 狗的事
+    is_known = bool(marks & {"named", "matter"}) and _is_a_topic(subject)  # 狗的事
     if is_short and not (subject and is_own) and not is_known:
         return None
     if lexicon.shape(_POINTS).match(subject):
@@ -326,8 +343,9 @@ def _says_enough(text: str, at: int) -> bool:
 
 
 def _is_a_topic(subject: str) -> bool:
-    """Whether a subject is a thing that is known, and no time: 吉他, not 昨天."""
-    return bool(categories.load().categories_of(subject).keys() - _TIMES)
+    """Whether a subject is a thing that is known, and no time, or the name of what one has: 吉他, 車, not 昨天."""
+    known = categories.load()
+    return bool(known.categories_of(subject).keys() - _TIMES or known.kinds_named(subject) & _HAD)
 
 
 def _begins_with_thing(subject: str) -> bool:

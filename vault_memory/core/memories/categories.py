@@ -225,6 +225,10 @@ class Categories:
                 return frozenset(sense.category for sense in word.senses if sense.role == "name")
         return frozenset()
 
+    def kinds_like(self, text: str) -> frozenset[str]:
+        """The categories that are called as the one thing that a text names: dog of 狗, of which a corgi is one."""
+        return frozenset(self.spellings_of(text)) & self._of_category.keys()
+
     def spellings_of(self, text: str) -> tuple[str, ...]:
         """Everything that the one thing is called that a text names, in all languages; nothing for a text that says
         more, or a word that may be several things."""
