@@ -13,6 +13,8 @@ from typing import Literal
 
 from vault_memory.core.extraction import is_left, load_lexicon, read_turn, speaker
 from vault_memory.core.memorable.ending import (
+    Left,
+    begins_with_getting,
     ended_with,
     is_beside,
     is_unreal,
@@ -58,6 +60,8 @@ GIVEN_UP = {"like", DO, "play"}
 """Who gives up doing a thing no longer does it, and is not known for liking it; who takes it up no longer leaves it."""
 LEFT = frozenset((DO, "play", "learn", USE, "have", "drive", "ride", WORK, BE, LIVE, DECIDE, SLOT))
 """What a person has to do with a thing until it is left behind."""
+OWNED = frozenset(("have", "drive", "ride", USE, SLOT))
+"""The same of a thing that is only sold."""
 _SUBJECTS = {
     "me": lazily(r"我(?!们)|咱(?!们)|俺|(?<![a-z])(?:i|my|me)(?![a-z])"),
     "us": lazily(r"[我咱]们|(?<![a-z])(?:we|our)(?![a-z])"),
@@ -73,7 +77,7 @@ def topics_of(content: str, *, is_asked: bool = False) -> list[int]:
     done with a thing of a kind is looked for only where the new one swaps it for another of that kind."""
     said = _read(content)
     topics = [topic for each in said.statements for topic in _topics(each)]
-    topics += [topic for thing in said.left for topic in (*thing.names, f"{LIVE} ")]
+    topics += [topic for left in said.left for topic in (*left.thing.names, f"{LIVE} ")]
     topics += [f"without {kind}" for kind in sorted(kinds_told(content))]
     topics += [*said.changed, *((BE,) if WORK in said.changed else ())]
     swapped = [each for each in said.statements if each.is_swap or not is_asked]
@@ -116,7 +120,7 @@ def _compared(new: str, old: str) -> Verdict:
         is_led = all(before.is_new for before in said.statements[: at + 1])  # 我換車了，現在開特斯拉
         if verdict != "other" and (is_led or at == 0 or each.is_so != second.is_so):
             return verdict
-    if any(_is_left(thing, second, said.leaves) for thing in said.left):
+    if any(_is_left(left.thing, second, OWNED if left.is_sold else said.leaves) for left in said.left):
         return "replaces"
     is_swapped = not said.is_beside and any(_is_swapped(each, second) for each in said.statements)
     return "swaps" if is_swapped else "other"
@@ -158,7 +162,7 @@ def goes_on(text: str) -> bool:
     """Whether a text says, behind one that ends something, what is so from now on: 改開特斯拉, «it's Helix now»."""
     folded = fold(text)
     said = read_saying(text) or read_saying(f"i {folded}" if folded.isascii() else f"我{folded}")
-    return said is not None and said.is_new and said.is_so
+    return (said is not None and said.is_new and said.is_so) or bool(begins_with_getting(folded))
 
 
 def home_in(content: str) -> list[str]:
@@ -212,7 +216,7 @@ class _Said:
     ends (`leaves`); the relations in which all is another than before (`changed`)."""
 
     statements: tuple[Saying, ...] = ()
-    left: tuple[Thing, ...] = ()
+    left: tuple[Left, ...] = ()
     leaves: frozenset[str] = LEFT
     subjects: tuple[str, ...] = ()
     is_beside: bool = False
