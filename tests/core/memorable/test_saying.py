@@ -103,6 +103,22 @@ def test_what_replaces_another_is_told(old: str, new: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("old", "new", "verdict"),
+    [
+        ("我们用飞书沟通", "我们改用钉钉了", "swaps"),
+        ("We use Slack for chat", "We switched to Teams", "swaps"),
+        ("我用 Vim", "我改用 Emacs 了", "swaps"),
+        ("我们用飞书写文档", "我们改用钉钉了", "other"),
+        ("I use Vim", "I switched to Docker", "other"),
+        ("我用 Notion 記帳", "我改用 Photoshop 了", "other"),
+    ],
+)
+def test_a_tool_takes_the_place_of_one_that_stood_where_it_stands(old: str, new: str, verdict: str) -> None:
+    assert compared(new, old) == verdict
+    assert verdict == "other" or set(topics_of(new, is_asked=True)) & set(topics_of(old))
+
+
+@pytest.mark.parametrize(
     ("old", "new"),
     [
         ("I love mangoes and hate olives, I hate tests", "I hate mangoes"),

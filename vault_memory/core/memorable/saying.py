@@ -26,7 +26,7 @@ from vault_memory.core.memorable.ending import (
     left_behind,
     means_of,
 )
-from vault_memory.core.memorable.slots import of_time, time_of
+from vault_memory.core.memorable.slots import of_time, places_of, time_of
 from vault_memory.core.memorable.things import Thing, known_kinds
 from vault_memory.core.memorable.wording import (
     AT,
@@ -56,6 +56,8 @@ MANY = {"family"}
 """A person may be several of this kind."""
 _MANIFOLD = frozenset(("food",))
 """One eats many things: rice takes the place of no apple."""
+_TOOLS = frozenset(("programming_tool", "office_software", "software"))
+"""Of these one uses many."""
 GIVEN_UP = {"like", DO, "play"}
 """Who gives up doing a thing no longer does it, and is not known for liking it; who takes it up no longer leaves it."""
 LEFT = frozenset((DO, "play", "learn", USE, "have", "drive", "ride", WORK, BE, LIVE, DECIDE, SLOT))
@@ -81,7 +83,7 @@ def topics_of(content: str, *, is_asked: bool = False) -> list[int]:
     topics += [f"without {kind}" for kind in sorted(kinds_told(content))]
     topics += [*said.changed, *((BE,) if WORK in said.changed else ())]
     swapped = [each for each in said.statements if each.is_swap or not is_asked]
-    topics += [f"kind {kind}" for each in swapped for kind in sorted(known_kinds(each.thing))]
+    topics += [f"kind {kind}" for each in swapped for kind in sorted(_kinds_in_turn(each))]
     return [_number(f"{subject} {topic}") for topic in dict.fromkeys(topics) for subject in said.subjects]
 
 
@@ -313,13 +315,19 @@ def _is_swapped(new: Saying, old: Saying) -> bool:
     """Whether something of its kind is done in the place of what was done: tea is drunk in that of coffee."""
     is_done = new.relation == old.relation or (new.relation == USE and old.relation in (DO, "play", "learn"))
     is_done = is_done or (old.relation == LIKE and new.relation == DO and new.act == old.act != "")
-    kinds = known_kinds(old.thing) & known_kinds(new.thing) - _MANIFOLD
+    kinds = _kinds_in_turn(old) & _kinds_in_turn(new) - _MANIFOLD
     is_of_kind = bool(kinds) and not new.thing.is_same(old.thing)
     return (
         (new.is_swap and new.is_so and old.is_so and is_done and is_of_kind)
         and new.when in (old.when, frozenset())
         and not says_something(old.more)
     )
+
+
+def _kinds_in_turn(said: Saying) -> frozenset[str]:
+    """The kinds of a thing of which another may take its place; of a tool that is used, where it stands."""
+    known = known_kinds(said.thing)
+    return (known - _TOOLS) | places_of(said.thing) if said.relation == USE else known
 
 
 def _are_linked_alike(new: Saying, old: Saying) -> bool:
