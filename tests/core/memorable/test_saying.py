@@ -72,6 +72,10 @@ def test_the_same_is_told_in_other_words_and_languages(again: str) -> None:
         ("I'm sober", "I drink again"),
         ("I drive my Skoda to work", "I sold the Skoda"),
         ("我騎偉士牌上班", "我把偉士牌賣了"),
+        ("I drive an old Volvo", "I sold the Volvo and bought a Kia"),
+        ("I drive a Volvo", "I sold my Volvo. I bought a Kia"),
+        ("我開一輛舊福特", "我把福特賣了，買了一輛比亞迪"),
+        ("I have a piano", "I sold my piano and got a keyboard"),
         ("我養了三隻貓", "我的貓都送人了"),
         ("I have three cats", "I gave all my cats away"),
         ("我們用 Redis 做快取", "快取換成 Memcached"),
@@ -96,6 +100,22 @@ def test_the_same_is_told_in_other_words_and_languages(again: str) -> None:
 def test_what_replaces_another_is_told(old: str, new: str) -> None:
     assert compared(new, old) == "replaces"
     assert set(topics_of(new)) & set(topics_of(old))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "verdict"),
+    [
+        ("我们用飞书沟通", "我们改用钉钉了", "swaps"),
+        ("We use Slack for chat", "We switched to Teams", "swaps"),
+        ("我用 Vim", "我改用 Emacs 了", "swaps"),
+        ("我们用飞书写文档", "我们改用钉钉了", "other"),
+        ("I use Vim", "I switched to Docker", "other"),
+        ("我用 Notion 記帳", "我改用 Photoshop 了", "other"),
+    ],
+)
+def test_a_tool_takes_the_place_of_one_that_stood_where_it_stands(old: str, new: str, verdict: str) -> None:
+    assert compared(new, old) == verdict
+    assert verdict == "other" or set(topics_of(new, is_asked=True)) & set(topics_of(old))
 
 
 @pytest.mark.parametrize(
@@ -158,6 +178,17 @@ def test_what_replaces_another_is_told(old: str, new: str) -> None:
         ("I'm sober", "I drink tea again"),
         ("I drive a Skoda to work", "I might sell the Skoda"),
         ("我騎偉士牌上班", "我把安全帽賣了"),
+        ("I play guitar", "I sold my old guitar"),
+        ("I play the flute", "I got rid of my flute"),
+        ("I drive a Golf", "I sold my Golf to get a bigger one"),
+        ("我養了一隻貓", "我把貓送人了，又養了一隻"),
+        ("I play the piano", "I sold my piano and got a keyboard"),
+        ("I have a guitar", "I sold my old guitar and bought a new one"),
+        ("I drive a Volvo", "I sold my old Volvo and bought a newer Volvo"),
+        ("I drive a Ford", "I traded in the Ford for a newer one"),
+        ("我每天彈吉他", "我把吉他賣了"),
+        ("我有一把吉他", "我把吉他賣了，買了一把更好的"),
+        ("我開福特", "我把福特賣了，又買了一台"),
         ("我們用 Redis 做佇列", "快取換成 Memcached"),
         ("We use Redis for caching", "Our cache is slow now"),
         ("We use Redis for caching", "We also use Memcached for caching"),

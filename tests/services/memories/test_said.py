@@ -422,6 +422,7 @@ def test_what_is_swapped_stays_where_two_things_may_be_meant(vault: Vault) -> No
         ("I like whisky", "I stopped drinking whisky"),
         ("我開本田", "我把本田賣了"),
         ("我開一台本田", "我把本田賣了，改開特斯拉"),
+        ("我開一台本田", "我把本田賣了，買了一台特斯拉"),
         ("我的車是本田", "I sold the Honda"),
         ("I like wine", "I no longer like wine"),
         ("I work at Siemens", "I left Siemens and now work at Bosch"),

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cache
+from typing import NamedTuple
 
 from vault_memory.core.extraction import load_lexicon
 from vault_memory.core.memorable.slots import COMMUTE
@@ -146,7 +147,7 @@ def _parts(said: Saying) -> Iterator[Thing]:
     yield said.thing
     if said.relation == LIKE and len(said.thing.words) > 1 and said.thing.words[0] & acts():
         yield Thing(said.thing.words[1:], kinds)  # who plays it no more is not known for liking to
-    if said.slot == COMMUTE:  # what one goes by stands at the end: driving my Skoda
+    if said.slot == COMMUTE or said.relation in ("drive", "ride"):  # what one goes by stands at the end: an old Skoda
         yield from (Thing(said.thing.words[at:], kinds) for at in range(1, len(said.thing.words)))
     bare = without_count(said.thing.words)
     cut = next((at for at in range(1, len(bare)) if _is_behind(bare[at - 1], bare[at], said.relation)), len(bare))
@@ -200,7 +201,10 @@ def _is_behind(before: frozenset[str], word: frozenset[str], relation: str) -> b
 # --- what is left behind ---------------------------------------------------------------------------------------------
 
 _THING = r" ?(?P<thing>[^,;:。!?\n我]{1,28}?) ?"
-_END = r"(?:(?: ?{sayings.left.since})*(?:[了啦吧. ]*)(?=$|[,;:。!?\n]| (?:and|but|because|for|as|to|onto)(?![a-z])))"
+_END = (
+    r"(?:(?: ?{sayings.left.since})*(?:[了啦吧. ]*)"
+    r"(?:(?=$|[,;:。!?\n]| (?:and|but|because|for|as|to|onto)(?![a-z]))|(?<=[.] )))"
+)
 _DROPPED = r"(?:{sayings.left.all_of_it} ?)?{sayings.left.dropped}"
 _FORMS = (
     r"{sayings.left.from}" + _THING + r"{sayings.left.to}",
@@ -217,23 +221,56 @@ _GOVERNED = (
     r"|(?<![a-z])(?:can|can't|cannot|could|couldn't|must))(?: (?:{sayings.frame.adverb}|{sayings.frame.now}))* ?$"
 )
 """Before a verb: it says what somebody promises, wishes or is able to do, and not what is done; who managed to has."""
+_GETS = (
+    r"^(?:[ ,;.。!]|(?:and|then|but|so|now|i|we)(?![a-z])|我们?|就|又|再|也|现在|后来|最近|然后)*+{sayings.left.gets} ?"
+)
+_UNTIL = lazily("^[^,;.。!?]{1,28}")
+_LIKE_IT = lazily(
+    r"^[^,;.。!?]*?(?:(?<![a-z])(?:ones?|another)(?![a-z])"
+    r"|(?:[^,;是]的|[一两几][台辆把架只条双支部个张])了?(?=$|[ ,;.。!?]))"
+)
 _OF = lazily(r"^(?:(?:all|both|my|our|the)(?![a-z])|我们?的|那(?:台|只|辆|个|家)|(?:old|position|job) (?:at |as )?)+ ?")
 _WORK = lazily(r"(?:的?(?:那份|那个)?(?:工作|职位|职务)| job)$")
 _ARTICLES = ("a", "an", "the", "some", "any", "my", "our", "old")
 
 
-def left_behind(text: str, *, is_new: bool) -> list[Thing]:
-    """The things that a text says are no more what its person has, does or uses. `is_new`: it says that something else
-    is so from now on; then what it is instead of is left behind, too."""
+class Left(NamedTuple):
+    """A thing that is left behind. `is_sold`: it is only owned no more: who has sold the piano may still play."""
+
+    thing: Thing
+    is_sold: bool
+
+
+def left_behind(text: str, *, is_new: bool) -> list[Left]:
+    """The things that a text says are no more what its person has, does or uses, without what was sold to get another
+    of the kind. `is_new`: it says that something else is so from now on; then what it is instead of is left behind,
+    too."""
     lexicon, folded = load_lexicon(), fold(text).replace("’", "'")
     forms = (*_FORMS, _INSTEAD) if is_new else _FORMS
+    sold = lexicon.words("sayings.left.sold")
     return [
-        thing
+        Left(thing, sold.search(found[0]) is not None)
         for form in forms
         for found in lexicon.shape(form).finditer(folded)
         if not is_unreal(folded[: found.start()])
         and (thing := read_thing(_WORK.sub("", _OF.sub("", found["thing"].strip())), _ARTICLES))
+        and not _is_had_again(thing, folded[found.end() :], is_named=form == _FORMS[0])
     ]
+
+
+def _is_had_again(thing: Thing, rest: str, *, is_named: bool) -> bool:
+    """Whether a text goes on with another of a thing: «and bought a new one», 買了一把更好的. `is_named`: it begins
+    with what is there instead."""
+    got = rest if is_named else begins_with_getting(rest)
+    had = _UNTIL.match(got)
+    another = read_thing(had[0].strip(), _ARTICLES) if had else None
+    return another is not None and (_LIKE_IT.search(got) is not None or another.is_kind_of(thing))
+
+
+def begins_with_getting(text: str) -> str:
+    """What a folded text says at its beginning that somebody has got; empty where it does not."""
+    found = load_lexicon().shape(_GETS).match(text)
+    return text[found.end() :] if found else ""
 
 
 def is_unreal(before: str) -> bool:

@@ -13,6 +13,8 @@ from typing import Literal
 
 from vault_memory.core.extraction import is_left, load_lexicon, read_turn, speaker
 from vault_memory.core.memorable.ending import (
+    Left,
+    begins_with_getting,
     ended_with,
     is_beside,
     is_unreal,
@@ -24,7 +26,7 @@ from vault_memory.core.memorable.ending import (
     left_behind,
     means_of,
 )
-from vault_memory.core.memorable.slots import of_time, time_of
+from vault_memory.core.memorable.slots import of_time, places_of, time_of
 from vault_memory.core.memorable.things import Thing, known_kinds
 from vault_memory.core.memorable.wording import (
     AT,
@@ -54,10 +56,14 @@ MANY = {"family"}
 """A person may be several of this kind."""
 _MANIFOLD = frozenset(("food",))
 """One eats many things: rice takes the place of no apple."""
+_TOOLS = frozenset(("programming_tool", "office_software", "software"))
+"""Of these one uses many."""
 GIVEN_UP = {"like", DO, "play"}
 """Who gives up doing a thing no longer does it, and is not known for liking it; who takes it up no longer leaves it."""
 LEFT = frozenset((DO, "play", "learn", USE, "have", "drive", "ride", WORK, BE, LIVE, DECIDE, SLOT))
 """What a person has to do with a thing until it is left behind."""
+OWNED = frozenset(("have", "drive", "ride", USE, SLOT))
+"""The same of a thing that is only sold."""
 _SUBJECTS = {
     "me": lazily(r"我(?!们)|咱(?!们)|俺|(?<![a-z])(?:i|my|me)(?![a-z])"),
     "us": lazily(r"[我咱]们|(?<![a-z])(?:we|our)(?![a-z])"),
@@ -73,11 +79,11 @@ def topics_of(content: str, *, is_asked: bool = False) -> list[int]:
     done with a thing of a kind is looked for only where the new one swaps it for another of that kind."""
     said = _read(content)
     topics = [topic for each in said.statements for topic in _topics(each)]
-    topics += [topic for thing in said.left for topic in (*thing.names, f"{LIVE} ")]
+    topics += [topic for left in said.left for topic in (*left.thing.names, f"{LIVE} ")]
     topics += [f"without {kind}" for kind in sorted(kinds_told(content))]
     topics += [*said.changed, *((BE,) if WORK in said.changed else ())]
     swapped = [each for each in said.statements if each.is_swap or not is_asked]
-    topics += [f"kind {kind}" for each in swapped for kind in sorted(known_kinds(each.thing))]
+    topics += [f"kind {kind}" for each in swapped for kind in sorted(_kinds_in_turn(each))]
     return [_number(f"{subject} {topic}") for topic in dict.fromkeys(topics) for subject in said.subjects]
 
 
@@ -116,7 +122,7 @@ def _compared(new: str, old: str) -> Verdict:
         is_led = all(before.is_new for before in said.statements[: at + 1])  # 我換車了，現在開特斯拉
         if verdict != "other" and (is_led or at == 0 or each.is_so != second.is_so):
             return verdict
-    if any(_is_left(thing, second, said.leaves) for thing in said.left):
+    if any(_is_left(left.thing, second, OWNED if left.is_sold else said.leaves) for left in said.left):
         return "replaces"
     is_swapped = not said.is_beside and any(_is_swapped(each, second) for each in said.statements)
     return "swaps" if is_swapped else "other"
@@ -158,7 +164,7 @@ def goes_on(text: str) -> bool:
     """Whether a text says, behind one that ends something, what is so from now on: 改開特斯拉, «it's Helix now»."""
     folded = fold(text)
     said = read_saying(text) or read_saying(f"i {folded}" if folded.isascii() else f"我{folded}")
-    return said is not None and said.is_new and said.is_so
+    return (said is not None and said.is_new and said.is_so) or bool(begins_with_getting(folded))
 
 
 def home_in(content: str) -> list[str]:
@@ -212,7 +218,7 @@ class _Said:
     ends (`leaves`); the relations in which all is another than before (`changed`)."""
 
     statements: tuple[Saying, ...] = ()
-    left: tuple[Thing, ...] = ()
+    left: tuple[Left, ...] = ()
     leaves: frozenset[str] = LEFT
     subjects: tuple[str, ...] = ()
     is_beside: bool = False
@@ -309,13 +315,19 @@ def _is_swapped(new: Saying, old: Saying) -> bool:
     """Whether something of its kind is done in the place of what was done: tea is drunk in that of coffee."""
     is_done = new.relation == old.relation or (new.relation == USE and old.relation in (DO, "play", "learn"))
     is_done = is_done or (old.relation == LIKE and new.relation == DO and new.act == old.act != "")
-    kinds = known_kinds(old.thing) & known_kinds(new.thing) - _MANIFOLD
+    kinds = _kinds_in_turn(old) & _kinds_in_turn(new) - _MANIFOLD
     is_of_kind = bool(kinds) and not new.thing.is_same(old.thing)
     return (
         (new.is_swap and new.is_so and old.is_so and is_done and is_of_kind)
         and new.when in (old.when, frozenset())
         and not says_something(old.more)
     )
+
+
+def _kinds_in_turn(said: Saying) -> frozenset[str]:
+    """The kinds of a thing of which another may take its place; of a tool that is used, where it stands."""
+    known = known_kinds(said.thing)
+    return (known - _TOOLS) | places_of(said.thing) if said.relation == USE else known
 
 
 def _are_linked_alike(new: Saying, old: Saying) -> bool:

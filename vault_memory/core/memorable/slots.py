@@ -3,12 +3,13 @@ MySQL», 前端 of 前端改成 React 了, the way to work; and of what kind of 
 
 from __future__ import annotations
 
+from functools import cache
 from typing import NamedTuple
 
 from vault_memory.core.extraction import load_lexicon
-from vault_memory.core.memorable.things import read_thing
+from vault_memory.core.memorable.things import Thing, read_thing
 from vault_memory.core.memories import categories
-from vault_memory.core.text import lazily
+from vault_memory.core.text import fold, lazily
 
 COMMUTE = "commute"
 _LINK = (
@@ -105,6 +106,28 @@ def purpose_of(used: str) -> str:
     where no purpose is said."""
     found = _PURPOSE.search(used)
     return name_of(found["for"] or found["han"]) if found else ""
+
+
+def places_of(used: Thing) -> frozenset[str]:
+    """The places of work in which a tool may stand alone, of which its purpose, if one is said, is none other: chat, of
+    飞书 and of 飞书沟通. None of a tool that may stand beside others."""
+    lexicon = load_lexicon()
+    whole = _standing().get(" ".join(used.names), frozenset()) if len(used.words) > 1 else frozenset()
+    alone = frozenset(place for name in used.words[0] for place in _standing().get(name, ()))
+    behind = " ".join(min(word) for word in used.words[1:])
+    is_for = {place for place in alone if lexicon.words(f"{place}.named").search(behind)}
+    return whole | (frozenset(is_for) if behind else alone)
+
+
+@cache
+def _standing() -> dict[str, frozenset[str]]:
+    """By the name of a tool, as a thing has it, the places in which it may stand."""
+    lexicon = load_lexicon()
+    tables = ("gates.place", "sayings.place")
+    places = [f"{table}.{place}" for table in tables for place in lexicon.sections(table)]
+    things = ((place, read_thing(fold(each), ())) for place in places for each in lexicon.listed(f"{place}.one_of"))
+    named = [(name, place) for place, thing in things if thing for name in thing.names]
+    return {name: frozenset(place for other, place in named if other == name) for name, _ in named}
 
 
 def kind_of_favourite(slot: str) -> str:
