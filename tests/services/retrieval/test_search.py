@@ -524,6 +524,36 @@ def test_scopes_are_measured_by_the_best_of_all(world: World) -> None:
     assert alone[0].score > 0.9
 
 
+def test_words_are_weighed_by_all_scopes_that_are_searched(world: World) -> None:
+    """Beside some hundred shared notes a question of a person was answered by these: words like *tell* and *remember*,
+    which a conversation is full of, are rare in them."""
+    for day in range(1, 13):
+        text = "I remember, tell me what you had." if day > 1 else "Leeds it was, I remember."
+        said = json.dumps({"user_message": text, "assistant_message": "Tell me more, I remember."})
+        world.write("u", {f"conversations/2025-01-{day:02}.jsonl": said + "\n"})
+    guide = {f"guide/{n}.md": f"# Part {n}\n\nThe window {n} opens with a click.\n" for n in range(60)}
+    guide["guide/undo.md"] = "# Undo\n\nTo tell versions apart, remember their names.\n"
+    world.write(layout.SHARED, guide)
+    hits = search(world, "u", "What did I tell you to remember of Leeds?", scope="all").hits
+    assert hits[0].scope == "u" and "Leeds" in hits[0].content
+
+
+def test_how_an_assistant_works_steps_back_behind_the_user_s_own_notes(world: World) -> None:
+    """A skill whose description has one word of the question came before what the person had said."""
+    skill = (
+        "---\nname: web-deploy\ndescription: 把網站或服務部署上線。\n---\n\n# 部署\n\n1. 先看工具。\n2. 照順序建置。\n"
+    )
+    world.write(layout.SHARED, {"skills/web-deploy/SKILL.md": skill, "plan.md": "網站下個月上線。\n"})
+    said = {"user_message": "我的網頁下週三上線", "assistant_message": "好的，記住了。"}
+    world.write("u", {"conversations/2026-01-29.jsonl": json.dumps(said, ensure_ascii=False) + "\n"})
+    hits = search(world, "u", "什麼時候上線", scope="all", top_k=9).hits
+    sources = [hit.source for hit in hits]
+    assert sources.index("conversations/2026-01-29.jsonl") < sources.index("skills/web-deploy/SKILL.md")
+    assert sources.index("plan.md") < sources.index("skills/web-deploy/SKILL.md")
+    assert search(world, "u", "什麼時候上線", scope="shared").hits[0].source == "skills/web-deploy/SKILL.md"
+    assert search(world, "u", "web-deploy", scope="all").hits[0].source.startswith("skills/"), "asked for by its name"
+
+
 @pytest.mark.parametrize("question", ["部署", "Docker", "theme", "deploy.md", "哪裡有 Docker？", "what is theme?"])
 @pytest.mark.parametrize("notes", [1, 3, 10, 60])
 def test_what_stands_in_a_note_is_found_in_a_vault_of_any_size(tmp_path: Path, notes: int, question: str) -> None:

@@ -30,6 +30,7 @@ from vault_memory.core.ranking import (
     fusion,
     passage,
     rank,
+    together,
 )
 from vault_memory.core.text import synonyms, tokens, typed
 from vault_memory.errors import EndpointError, HistoryError, UsageError, VaultMemoryError
@@ -48,6 +49,9 @@ MAX_CANDIDATES = 32
 """Chunks that each of words and vectors may add, unless more hits are wanted."""
 MAX_GROUPED = 320
 """The same where one note alone has filled them, and other notes are asked for."""
+INSTRUCTION_SHARE = 0.6
+"""How much what tells an assistant how to work (`layout.is_instruction`) counts beside a user's own notes: the skill
+for deploying answers no question of when somebody deploys, though its name and description have the word."""
 VECTOR_MODE_WEIGHT = 0.99
 """In vector mode words still choose the line inside a chunk."""
 READ_ONLY = "index: the vault may only be read, so what changed since it was indexed is not found"
@@ -135,7 +139,8 @@ class SearchQuery:
 class Evidence:
     """Why a passage was found: its best line's score by words and the question's terms that stand in it, themselves or
     by a synonym, the cosine of its chunk (None without a vector), and the weight and the space of the vectors.
-    `repeated_at` lists where else it stands."""
+    `repeated_at` lists where else it stands. `rarest` is what a word weighs that stands in one chunk of all that were
+    searched."""
 
     keyword_score: float
     cosine: float | None
@@ -143,6 +148,7 @@ class Evidence:
     vector_space: str | None
     terms: tuple[str, ...]
     repeated_at: tuple[str, ...]
+    rarest: float = 0.0
 
     def explained(self) -> dict[str, Any]:
         """The evidence as people and JSON see it."""
@@ -324,13 +330,10 @@ def _find(
     if not terms.search_terms and not terms.name:
         return SearchResult([], vault.config.waits())
     records = _Records(vault)
-    found = [_search_scope(vault, scope, query, only, terms, vectors) for scope, only in filters.items()]
+    found = _search_scopes(vault, query, filters, terms, vectors)
     hits = _hits(found, query, records)
     if query.group and 0 < len(hits) < query.top_k and any(each.is_full for each in found):
-        wider = [
-            _search_scope(vault, scope, query, only, terms, vectors, MAX_GROUPED) for scope, only in filters.items()
-        ]
-        hits = _hits(wider, query, records)
+        hits = _hits(_search_scopes(vault, query, filters, terms, vectors, MAX_GROUPED), query, records)
     best_fit = max((each.fit for each in found if each.scored), default=0.0)
     degraded = [*vault.config.waits(), *vectors.degraded, *records.degraded]
     listed = None
@@ -413,7 +416,7 @@ def _list(vault: Searchable, query: SearchQuery, filters: Mapping[str, Filter]) 
 @dataclass(frozen=True)
 class _Scoped:
     """What a scope gives for a question: its scored segments, the vectors' space and weights, and how well the best
-    fits (`core.ranking.floor`). `is_full`: more chunks might answer."""
+    fits (`core.ranking.floor`). `is_full`: more chunks might answer, of `total` ones that were searched."""
 
     scope: str
     space: str | None
@@ -422,6 +425,7 @@ class _Scoped:
     weights: fusion.Weights
     fit: float
     is_full: bool
+    total: int
 
     @property
     def best(self) -> float:
@@ -443,39 +447,70 @@ class _Scoped:
         fusion.blend(
             self.scored, spread, self.weights, max(each.best for each in scopes), max(each.called for each in scopes)
         )
+        if self.scope == layout.SHARED and len(scopes) > 1:
+            for segment in self.scored:
+                if layout.is_instruction(PurePosixPath(segment.candidate.source)) and not segment.candidate.called:
+                    segment.score *= INSTRUCTION_SHARE
+        rarest = rank.rarity(1, self.total)
         return [
-            _hit(records, self.scope, each, self.scored, self.space, self.weights)
+            _hit(records, self.scope, each, self.scored, self.space, self.weights, rarest)
             for each in passage.build(self.scored, top_k)
         ]
 
 
-def _search_scope(
+def _search_scopes(
     vault: Searchable,
-    scope: str,
     query: SearchQuery,
-    only: Filter,
+    filters: Mapping[str, Filter],
     terms: tokens.QueryTerms,
     vectors: QueryVectors,
     most: int = MAX_CANDIDATES,
-) -> _Scoped:
-    index = vault.index(scope)
-    begun = [each for term in terms.search_terms if term.endswith("*") for each in index.written(term[:-1])]
+) -> list[_Scoped]:
+    """What each scope gives. Words are weighed by all of them: one that everybody's notes are full of is not rare
+    because a few notes of one scope hardly have it."""
+    begun = [
+        word
+        for term in terms.search_terms
+        if term.endswith("*")
+        for scope in filters
+        for word in vault.index(scope).written(term[:-1])
+    ]
     terms = terms._replace(search_terms=tuple(dict.fromkeys((*terms.search_terms, *begun))))
-    vector = vectors.of(index, query.mode) if terms.search_terms else None  # else it can only be a name
-    is_lexical = query.mode == "hybrid" and vector is not None and _is_lexical(vault, vector[0])
     limit = max(most, query.top_k)
-    candidates = index.search(terms, vector, only, limit, vectors_add_chunks=not is_lexical)
+    asked, found = [], []
+    for scope, only in filters.items():
+        index = vault.index(scope)
+        vector = vectors.of(index, query.mode) if terms.search_terms else None  # else it can only be a name
+        is_lexical = vector is not None and query.mode == "hybrid" and _is_lexical(vault, vector[0])
+        asked.append((scope, vector))
+        found.append(index.search(terms, vector, only, limit, vectors_add_chunks=not is_lexical))
+    return [
+        _scored(vault, scope, query, terms, vector, candidates, is_full=len(candidates.chunks) >= limit)
+        for (scope, vector), candidates in zip(asked, together(found), strict=True)
+    ]
+
+
+def _scored(
+    vault: Searchable,
+    scope: str,
+    query: SearchQuery,
+    terms: tokens.QueryTerms,
+    vector: tuple[str, Vector] | None,
+    candidates: Candidates,
+    *,
+    is_full: bool,
+) -> _Scoped:
     candidates = replace(candidates, chunks=[_as_typed(each, query.text) for each in candidates.chunks])
     scored = rank.score_segments(query.text, terms, candidates)
     rank.require_phrases(terms.phrases, scored)
     fit = 1.0  # who asks for words or vectors alone wants to see what they give
     is_exact = terms.phrases or any(chunk.called for chunk in candidates.chunks)
     if query.mode == "hybrid" and not is_exact:
-        text = query.text[:MAX_QUERY_CHARS]
-        fit = floor.fit(text, terms, candidates, scored, is_model=vector is not None and not is_lexical)
+        is_model = vector is not None and not _is_lexical(vault, vector[0])
+        fit = floor.fit(query.text[:MAX_QUERY_CHARS], terms, candidates, scored, is_model=is_model)
     weights = _weights(vault, query, vector, candidates, scored)
-    is_full = len(candidates.chunks) >= limit
-    return _Scoped(scope, vector[0] if vector else None, candidates.spread, scored, weights, fit, is_full)
+    space = vector[0] if vector else None
+    return _Scoped(scope, space, candidates.spread, scored, weights, fit, is_full, candidates.total)
 
 
 def _as_typed(candidate: Candidate, text: str) -> Candidate:
@@ -528,6 +563,7 @@ def _hit(
     scored: list[rank.ScoredSegment],
     space: str | None,
     weights: fusion.Weights,
+    rarest: float = 0.0,
 ) -> Hit:
     seed, candidate = best.seed, best.seed.candidate
     return Hit(
@@ -544,6 +580,7 @@ def _hit(
             vector_space=None if candidate.cosine is None else space,
             terms=tuple(term for term in seed.own_terms if not term.startswith(tokens.DATE_MARK)),
             repeated_at=tuple(best.repeated_at),
+            rarest=rarest,
         ),
     )
 
