@@ -196,6 +196,27 @@ def test_what_a_person_wrote_below_two_headings_is_two_passages(world: World) ->
     assert hit.as_dict()["passages"][1] == {"text": "## 我的話", "line_range": (14, 14), "heading": "我的話"}
 
 
+@pytest.mark.parametrize(
+    ("source", "title", "heading"),
+    [
+        ("daily/2026-02-03.md", "# 2026-02-03\n\n", "## 晚餐"),
+        ("journal.md", "# Journal\n\n", "### 14:31"),
+        ("MEMORY.md", "", "## 2026-02-03 17:23"),
+    ],
+)
+def test_the_later_chunks_of_a_long_entry_have_its_heading_too(
+    world: World, source: str, title: str, heading: str
+) -> None:
+    """Of an entry of several chunks only the first passage said what entry it was of."""
+    filler = "".join(f"We spoke of matter {n}, at length and to nobody's gain.\n\n" for n in range(200))
+    world.write("u", {source: f"{title}{heading}\n\n{filler}The zeppelin was late.\n\n## Next\n\nNothing.\n"})
+    hit = first(search(world, "u", "zeppelin"))
+    assert hit.source == source and hit.passages[0].text.startswith(f"{heading}\n")
+    assert "zeppelin" in hit.passages[0].words and hit.passages[0].heading == heading.lstrip("# ")
+    world.path("u", source).write_text("Something else.\n" * 999)
+    assert "## " not in first(search(world, "u", "zeppelin")).passages[0].text, "another file by now"
+
+
 def test_a_record_that_cannot_be_read_is_found_and_said_so(world: World) -> None:
     path = world.path("u", "conversations/2026-01-30.jsonl")
     path.unlink()

@@ -46,16 +46,22 @@ class Excerpt:
         return {"text": self.text, "line_range": self.line_range, **heading, **asked, **told}
 
 
+def needs_file(passage: Passage, scored: Sequence[ScoredSegment]) -> bool:
+    """Whether the file of a passage says more of it than the index: who speaks in a conversation, and what the heading
+    is of an entry that began before the chunk."""
+    return passage.seed.candidate.kind == RECORD or scored[passage.first].candidate.position > 0
+
+
 def cut(
-    passage: Passage, scored: Sequence[ScoredSegment], record: Sequence[bytes], person: str, zone: tzinfo
+    passage: Passage, scored: Sequence[ScoredSegment], file: Sequence[bytes], person: str, zone: tzinfo
 ) -> tuple[Excerpt, ...]:
     """The parts of a passage: first that of its best line, then the others in order.
 
-    `record` are the lines of the file of a conversation, nothing for a note; `person` is what its user is called. Times
-    are shown as they were written; those in UTC, in which services write them, in `zone`.
+    `file` are the lines of its file, as far as they are known (`needs_file`); `person` is what its user is called.
+    Times are shown as they were written; those in UTC, in which services write them, in `zone`.
     """
     is_record = passage.seed.candidate.kind == RECORD
-    parts = [*(_turns(passage, scored, record, person, zone) if is_record else _entries(passage, scored))]
+    parts = [*(_turns(passage, scored, file, person, zone) if is_record else _entries(passage, scored, file))]
     line = passage.seed.line
     best = next(at for at, part in enumerate(parts) if part.line_range[0] <= line <= part.line_range[1])
     return (parts[best], *parts[:best], *parts[best + 1 :])
@@ -64,8 +70,9 @@ def cut(
 # Of notes -------------------------------------------------------------------------------------------------------------
 
 
-def _entries(passage: Passage, scored: Sequence[ScoredSegment]) -> Iterator[Excerpt]:
+def _entries(passage: Passage, scored: Sequence[ScoredSegment], file: Sequence[bytes]) -> Iterator[Excerpt]:
     above, rows = _lines(passage, scored)
+    above = _headings_above(scored[passage.first], passage.heading_lines, file) or above
     reading = entries.Reading(passage.seed.candidate.kind)
     for row in above:
         reading.begins(row)
@@ -82,6 +89,15 @@ def _entries(passage: Passage, scored: Sequence[ScoredSegment]) -> Iterator[Exce
         heading = reading.heading
         part.append(row)
     yield _excerpt(part, first + len(rows) - len(part), heading, is_under=heading == under)
+
+
+def _headings_above(first: ScoredSegment, heading_lines: int, file: Sequence[bytes]) -> list[str]:
+    """The lines above a passage that may be headings, or begin code; none where its file is not what was indexed."""
+    begin = first.text.partition("\n")[0].strip()
+    if not first.line <= len(file) or begin not in file[first.line - 1].decode("utf-8", "replace"):
+        return []
+    marked = (row for row in file[: first.line - 1 - heading_lines] if row.lstrip()[:1] in (b"#", b"`", b"~"))
+    return [row.decode("utf-8", "replace") for row in marked]
 
 
 def _excerpt(rows: list[str], first: int, heading: str, is_under: bool) -> Excerpt:

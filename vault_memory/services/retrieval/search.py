@@ -329,24 +329,24 @@ def _find(
     )
     if not terms.search_terms and not terms.name:
         return SearchResult([], vault.config.waits())
-    records = _Records(vault)
+    files = _Files(vault)
     found = _search_scopes(vault, query, filters, terms, vectors)
-    hits = _hits(found, query, records)
+    hits = _hits(found, query, files)
     if query.group and 0 < len(hits) < query.top_k and any(each.is_full for each in found):
-        hits = _hits(_search_scopes(vault, query, filters, terms, vectors, MAX_GROUPED), query, records)
+        hits = _hits(_search_scopes(vault, query, filters, terms, vectors, MAX_GROUPED), query, files)
     best_fit = max((each.fit for each in found if each.scored), default=0.0)
-    degraded = [*vault.config.waits(), *vectors.degraded, *records.degraded]
+    degraded = [*vault.config.waits(), *vectors.degraded, *files.degraded]
     listed = None
     if not hits and query.has_filters:
         listed = sum(vault.index(scope).listed(only, 1)[0] for scope, only in filters.items())
     return SearchResult(hits, degraded, best_fit, listed)
 
 
-def _hits(found: Sequence[_Scoped], query: SearchQuery, records: _Records) -> list[Hit]:
+def _hits(found: Sequence[_Scoped], query: SearchQuery, files: _Files) -> list[Hit]:
     """The best hits of all scopes, of each note one if they are grouped."""
     fitting = [each for each in found if each.fit >= query.min_fit]
     count = MAX_TOP_K if query.group else query.top_k
-    hits = [hit for each in fitting for hit in each.hits(records, fitting, count)]
+    hits = [hit for each in fitting for hit in each.hits(files, fitting, count)]
     hits = sorted(hits, key=lambda hit: -hit.score)[:count]
     return (_by_note(hits) if query.group else hits)[: query.top_k]
 
@@ -371,9 +371,9 @@ def _with_backlinks(vault: Searchable, hits: list[Hit], query: SearchQuery) -> l
     return [replace(hit, backlinks=linking[hit.scope, hit.source]) for hit in hits]
 
 
-class _Records:
-    """The lines of the conversation records of which hits are, each read when it is asked for. `degraded` says in words
-    which could not be read: of these nobody knows who said what."""
+class _Files:
+    """The lines of the files of which hits are, each read when it is asked for. `degraded` says in words which
+    conversation records could not be read: of these nobody knows who said what."""
 
     def __init__(self, vault: Searchable) -> None:
         self._vault = vault
@@ -383,16 +383,17 @@ class _Records:
 
     def excerpts(self, scope: str, found: passage.Passage, scored: Sequence[rank.ScoredSegment]) -> tuple[Excerpt, ...]:
         """What is shown of a passage."""
-        candidate = found.seed.candidate
-        record = self._lines(scope, candidate.source) if candidate.kind == RECORD else ()
-        return excerpt.cut(found, scored, record, scope, self._zone)
+        file = self._lines(scope, found.seed.candidate) if excerpt.needs_file(found, scored) else ()
+        return excerpt.cut(found, scored, file, scope, self._zone)
 
-    def _lines(self, scope: str, source: str) -> list[bytes]:
+    def _lines(self, scope: str, candidate: Candidate) -> list[bytes]:
+        source = candidate.source
         if (scope, source) not in self._read:
             try:
                 data = read_day(self._vault, scope, source)
             except (VaultMemoryError, OSError) as error:
-                self.degraded.append(f"who said what in {source} is not known: {error}")
+                if candidate.kind == RECORD:
+                    self.degraded.append(f"who said what in {source} is not known: {error}")
                 data = b""
             self._read[scope, source] = reading.lines(data)
         return self._read[scope, source]
@@ -400,16 +401,16 @@ class _Records:
 
 def _list(vault: Searchable, query: SearchQuery, filters: Mapping[str, Filter]) -> SearchResult:
     """The notes that the filters let through, each by its beginning."""
-    hits, listed, records = [], 0, _Records(vault)
+    hits, listed, files = [], 0, _Files(vault)
     for scope, only in filters.items():
         count, found = vault.index(scope).listed(only, query.top_k)
         listed += count
         for candidate in found:
             scored = [rank.ScoredSegment(candidate, n, 0.0, {}, 1.0) for n in range(len(candidate.segments))]
             if scored:
-                hits.append(_hit(records, scope, passage.opening(scored), scored, None, fusion.Weights(0.0, 0.0)))
+                hits.append(_hit(files, scope, passage.opening(scored), scored, None, fusion.Weights(0.0, 0.0)))
     hits = (_by_note(hits) if query.group else hits)[: query.top_k]
-    degraded = [*vault.config.waits(), *records.degraded]
+    degraded = [*vault.config.waits(), *files.degraded]
     return SearchResult(hits, degraded, 1.0 if hits else 0.0, listed)
 
 
@@ -437,7 +438,7 @@ class _Scoped:
         """How the question names a note here (`Candidate.called`), the most of all."""
         return max((segment.candidate.called for segment in self.scored), default=NOT_CALLED)
 
-    def hits(self, records: _Records, scopes: Sequence[_Scoped], top_k: int) -> list[Hit]:
+    def hits(self, files: _Files, scopes: Sequence[_Scoped], top_k: int) -> list[Hit]:
         """The passages, measured by the best line and the nearest chunk of all `scopes`: the best of the shared notes
         may have one word of the question, where the user's own hold its answer."""
         spread = self.spread
@@ -453,7 +454,7 @@ class _Scoped:
                     segment.score *= INSTRUCTION_SHARE
         rarest = rank.rarity(1, self.total)
         return [
-            _hit(records, self.scope, each, self.scored, self.space, self.weights, rarest)
+            _hit(files, self.scope, each, self.scored, self.space, self.weights, rarest)
             for each in passage.build(self.scored, top_k)
         ]
 
@@ -557,7 +558,7 @@ def _weights(
 
 
 def _hit(
-    records: _Records,
+    files: _Files,
     scope: str,
     best: passage.Passage,
     scored: list[rank.ScoredSegment],
@@ -567,7 +568,7 @@ def _hit(
 ) -> Hit:
     seed, candidate = best.seed, best.seed.candidate
     return Hit(
-        passages=records.excerpts(scope, best, scored),
+        passages=files.excerpts(scope, best, scored),
         source=candidate.source,
         line_range=(scored[best.first].line - best.heading_lines, scored[best.last].line),
         score=round(best.score, 6),
