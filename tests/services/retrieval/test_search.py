@@ -502,7 +502,12 @@ def test_a_fixed_weight_is_what_the_settings_say(tmp_path: Path) -> None:
 def test_what_vaults_give_is_enough(world: World) -> None:
     """Search asks a vault for its settings, embedder, indexes, folders and the time, and for nothing else."""
     least = SimpleNamespace(
-        index=world.index, embedder=world.embedder, config=world.config, now=world.now, folder=world.folder
+        index=world.index,
+        embedder=world.embedder,
+        config=world.config,
+        now=world.now,
+        folder=world.folder,
+        root=world.root,
     )
     found, same = search(least, "u", "tea").hits, search(world, "u", "tea").hits
     assert [hit.as_dict() for hit in found] == [hit.as_dict() for hit in same]
@@ -694,6 +699,16 @@ def test_a_tag_without_a_word_is_refused(world: World, tag: str) -> None:
         search(world, "u", "art", scope="shared", tags=(tag,))
 
 
+def test_a_text_is_no_list_and_no_day() -> None:
+    """`tags='drink'` looked for the tags d, r, i, n and k, and `since` failed with an AttributeError."""
+    for name in ("tags", "kinds", "memory_types"):
+        with pytest.raises(UsageError, match=f"{name} must be a list, such as"):
+            SearchQuery("tea", **{name: "drink"})  # type: ignore[arg-type]
+    for day in ("2026-01-30", datetime(2026, 1, 30, tzinfo=UTC)):
+        with pytest.raises(UsageError, match="since must be a day, such as"):
+            SearchQuery("tea", since=day)  # type: ignore[arg-type]
+
+
 def test_a_filter_that_matches_nothing_finds_nothing(world: World) -> None:
     world.write("", SHELF)
     filters: list[dict[str, object]] = [{"tags": ("none",)}, {"path": "none"}, {"kinds": ("daily",)}]
@@ -715,7 +730,7 @@ def test_a_list_is_cut_and_says_how_long_it_is(world: World) -> None:
 
 
 def test_a_path_may_begin_at_the_root_of_the_vault(world: World) -> None:
-    for path in ("notes", "memory/u/notes", "/memory/u/notes/"):
+    for path in ("notes", "memory/u/notes", "/memory/u/notes/", "NOTES", str(world.path("u", "notes"))):
         assert {hit.source for hit in search(world, "u", "", path=path, is_typed=True).hits} == {
             "notes/tea.md",
             "notes/code.md",

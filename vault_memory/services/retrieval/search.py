@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 from functools import partial
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import Any, Literal, Protocol, get_args
 
 from vault_memory.adapters.embedding import LOCAL, OFFLINE, Embedder, OfflineEmbedder, Vector
@@ -98,6 +98,13 @@ class SearchQuery:
             raise UsageError(f"mode must be one of {', '.join(get_args(Mode))}, not {self.mode!r}")
         if self.group not in get_args(Group):
             raise UsageError(f"group must be 'note', or empty for passages, not {self.group!r}")
+        for name in ("kinds", "tags", "memory_types"):
+            if isinstance(given := getattr(self, name), str):
+                raise UsageError(f"{name} must be a list, such as [{given!r}], not {given!r}")
+        for name in ("since", "until"):
+            given = getattr(self, name)
+            if given is not None and (not isinstance(given, date) or isinstance(given, datetime)):
+                raise UsageError(f"{name} must be a day, such as date(2026, 1, 30), not {given!r}")
         if empty := [tag for tag in self.tags if not naming.tag(tag)]:
             raise UsageError(f"a tag to search for is a word or several, not {empty[0]!r}")
 
@@ -118,9 +125,12 @@ class SearchQuery:
         """Whether it asks for notes by what they are, and for no words."""
         return self.is_typed and not self.text.strip() and self.has_filters
 
-    def filter(self, at: datetime, scope: str = layout.SHARED) -> Filter:
-        """Which notes of a scope may answer at a time. A path is one in the scope, or from the root of the vault."""
-        path = PurePosixPath(self.path.replace("\\", "/").lstrip("/"))
+    def filter(self, at: datetime, scope: str = layout.SHARED, root: Path | None = None) -> Filter:
+        """Which notes of a scope may answer at a time. A path is one in the scope, from the root of the vault, or where
+        `root` is that, one of this machine inside it."""
+        path = PurePosixPath(self.path.replace("\\", "/"))
+        path = path.relative_to(root) if root and path.is_relative_to(root) else path
+        path = PurePosixPath(str(path).lstrip("/"))
         home = layout.scope_dir(scope)
         path = path.relative_to(home) if path.is_relative_to(home) else path
         return Filter(
@@ -292,7 +302,7 @@ def find_passages(
     if not query.is_listing:
         find = partial(_find, vault, replace(query, text=asked.text), asked, vectors or QueryVectors(vault, asked.text))
     at, scopes = vault.now(), query.scopes(user_id)
-    filters = {scope: query.filter(at, scope) for scope in scopes}
+    filters = {scope: query.filter(at, scope, vault.root) for scope in scopes}
     result = find(filters)
     lost = {scope: _lost(vault, scope, result.hits) for scope in scopes}
     if any(lost.values()):
