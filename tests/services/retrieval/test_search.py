@@ -196,6 +196,27 @@ def test_what_a_person_wrote_below_two_headings_is_two_passages(world: World) ->
     assert hit.as_dict()["passages"][1] == {"text": "## 我的話", "line_range": (14, 14), "heading": "我的話"}
 
 
+@pytest.mark.parametrize(
+    ("source", "title", "heading"),
+    [
+        ("daily/2026-02-03.md", "# 2026-02-03\n\n", "## 晚餐"),
+        ("journal.md", "# Journal\n\n", "### 14:31"),
+        ("MEMORY.md", "", "## 2026-02-03 17:23"),
+    ],
+)
+def test_the_later_chunks_of_a_long_entry_have_its_heading_too(
+    world: World, source: str, title: str, heading: str
+) -> None:
+    """Of an entry of several chunks only the first passage said what entry it was of."""
+    filler = "".join(f"We spoke of matter {n}, at length and to nobody's gain.\n\n" for n in range(200))
+    world.write("u", {source: f"{title}{heading}\n\n{filler}The zeppelin was late.\n\n## Next\n\nNothing.\n"})
+    hit = first(search(world, "u", "zeppelin"))
+    assert hit.source == source and hit.passages[0].text.startswith(f"{heading}\n")
+    assert "zeppelin" in hit.passages[0].words and hit.passages[0].heading == heading.lstrip("# ")
+    world.path("u", source).write_text("Something else.\n" * 999)
+    assert "## " not in first(search(world, "u", "zeppelin")).passages[0].text, "another file by now"
+
+
 def test_a_record_that_cannot_be_read_is_found_and_said_so(world: World) -> None:
     path = world.path("u", "conversations/2026-01-30.jsonl")
     path.unlink()
@@ -481,7 +502,12 @@ def test_a_fixed_weight_is_what_the_settings_say(tmp_path: Path) -> None:
 def test_what_vaults_give_is_enough(world: World) -> None:
     """Search asks a vault for its settings, embedder, indexes, folders and the time, and for nothing else."""
     least = SimpleNamespace(
-        index=world.index, embedder=world.embedder, config=world.config, now=world.now, folder=world.folder
+        index=world.index,
+        embedder=world.embedder,
+        config=world.config,
+        now=world.now,
+        folder=world.folder,
+        root=world.root,
     )
     found, same = search(least, "u", "tea").hits, search(world, "u", "tea").hits
     assert [hit.as_dict() for hit in found] == [hit.as_dict() for hit in same]
@@ -522,6 +548,36 @@ def test_scopes_are_measured_by_the_best_of_all(world: World) -> None:
         assert shared < 0.6 * hits[0].score
     alone = search(world, "u", "clothing store behind the old harbour", scope="shared").hits
     assert alone[0].score > 0.9
+
+
+def test_words_are_weighed_by_all_scopes_that_are_searched(world: World) -> None:
+    """Beside some hundred shared notes a question of a person was answered by these: words like *tell* and *remember*,
+    which a conversation is full of, are rare in them."""
+    for day in range(1, 13):
+        text = "I remember, tell me what you had." if day > 1 else "Leeds it was, I remember."
+        said = json.dumps({"user_message": text, "assistant_message": "Tell me more, I remember."})
+        world.write("u", {f"conversations/2025-01-{day:02}.jsonl": said + "\n"})
+    guide = {f"guide/{n}.md": f"# Part {n}\n\nThe window {n} opens with a click.\n" for n in range(60)}
+    guide["guide/undo.md"] = "# Undo\n\nTo tell versions apart, remember their names.\n"
+    world.write(layout.SHARED, guide)
+    hits = search(world, "u", "What did I tell you to remember of Leeds?", scope="all").hits
+    assert hits[0].scope == "u" and "Leeds" in hits[0].content
+
+
+def test_how_an_assistant_works_steps_back_behind_the_user_s_own_notes(world: World) -> None:
+    """A skill whose description has one word of the question came before what the person had said."""
+    skill = (
+        "---\nname: web-deploy\ndescription: 把網站或服務部署上線。\n---\n\n# 部署\n\n1. 先看工具。\n2. 照順序建置。\n"
+    )
+    world.write(layout.SHARED, {"skills/web-deploy/SKILL.md": skill, "plan.md": "網站下個月上線。\n"})
+    said = {"user_message": "我的網頁下週三上線", "assistant_message": "好的，記住了。"}
+    world.write("u", {"conversations/2026-01-29.jsonl": json.dumps(said, ensure_ascii=False) + "\n"})
+    hits = search(world, "u", "什麼時候上線", scope="all", top_k=9).hits
+    sources = [hit.source for hit in hits]
+    assert sources.index("conversations/2026-01-29.jsonl") < sources.index("skills/web-deploy/SKILL.md")
+    assert sources.index("plan.md") < sources.index("skills/web-deploy/SKILL.md")
+    assert search(world, "u", "什麼時候上線", scope="shared").hits[0].source == "skills/web-deploy/SKILL.md"
+    assert search(world, "u", "web-deploy", scope="all").hits[0].source.startswith("skills/"), "asked for by its name"
 
 
 @pytest.mark.parametrize("question", ["部署", "Docker", "theme", "deploy.md", "哪裡有 Docker？", "what is theme?"])
@@ -643,6 +699,16 @@ def test_a_tag_without_a_word_is_refused(world: World, tag: str) -> None:
         search(world, "u", "art", scope="shared", tags=(tag,))
 
 
+def test_a_text_is_no_list_and_no_day() -> None:
+    """`tags='drink'` looked for the tags d, r, i, n and k, and `since` failed with an AttributeError."""
+    for name in ("tags", "kinds", "memory_types"):
+        with pytest.raises(UsageError, match=f"{name} must be a list, such as"):
+            SearchQuery("tea", **{name: "drink"})  # type: ignore[arg-type]
+    for day in ("2026-01-30", datetime(2026, 1, 30, tzinfo=UTC)):
+        with pytest.raises(UsageError, match="since must be a day, such as"):
+            SearchQuery("tea", since=day)  # type: ignore[arg-type]
+
+
 def test_a_filter_that_matches_nothing_finds_nothing(world: World) -> None:
     world.write("", SHELF)
     filters: list[dict[str, object]] = [{"tags": ("none",)}, {"path": "none"}, {"kinds": ("daily",)}]
@@ -664,7 +730,7 @@ def test_a_list_is_cut_and_says_how_long_it_is(world: World) -> None:
 
 
 def test_a_path_may_begin_at_the_root_of_the_vault(world: World) -> None:
-    for path in ("notes", "memory/u/notes", "/memory/u/notes/"):
+    for path in ("notes", "memory/u/notes", "/memory/u/notes/", "NOTES", str(world.path("u", "notes"))):
         assert {hit.source for hit in search(world, "u", "", path=path, is_typed=True).hits} == {
             "notes/tea.md",
             "notes/code.md",

@@ -107,7 +107,7 @@ def condition(db: apsw.Connection, only: Filter, phrases: Sequence[str] = ()) ->
         tests.append("(instr(tags, ?) OR instr(tags, ?))")
         values.extend((f"\n{tag}\n", f"\n{tag}/"))
     if only.path:
-        tests.append("(source IN (?, ?) OR instr(source, ?) = 1)")
+        tests.append("(lower(source) IN (lower(?), lower(?)) OR instr(lower(source), lower(?)) = 1)")
         values.extend((only.path, f"{only.path}.md", f"{only.path}/"))
     if only.gone:
         tests.append("source NOT IN (SELECT value FROM json_each(?))")

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         Filter,
         Knowledge,
         Spread,
+        together,
     )
     from vault_memory.core.ranking.excerpt import Excerpt
     from vault_memory.core.ranking.passage import RECORD
@@ -43,6 +44,7 @@ __all__ = [
     "passage",
     "probes",
     "rank",
+    "together",
 ]
 
 __getattr__ = lazy_exports(
@@ -60,5 +62,6 @@ __getattr__ = lazy_exports(
         "NOT_CALLED": "candidate",
         "RECORD": "passage",
         "Spread": "candidate",
+        "together": "candidate",
     },
 )

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from typing import NamedTuple
 
@@ -96,3 +97,14 @@ class Candidates:
     total: int
     spread: Spread | None = None
     knowledge: Knowledge = Knowledge()
+
+
+def together(found: Sequence[Candidates]) -> list[Candidates]:
+    """What several indexes found for one question, each with the total of all, and of the terms that it holds the
+    frequencies in all: how rare a word is does not depend on whose notes it stands in."""
+    if len(found) == 1:
+        return [*found]
+    frequency = sum((Counter(each.frequency) for each in found), Counter[str]())
+    total = sum(each.total for each in found)
+    held = [{term: frequency[term] if own else 0 for term, own in each.frequency.items()} for each in found]
+    return [replace(each, frequency=of, total=total) for each, of in zip(found, held, strict=True)]

@@ -10,12 +10,16 @@ from datetime import datetime, timedelta, tzinfo
 from itertools import groupby
 from typing import Any
 
-from vault_memory.core.notes import entries, said
+from vault_memory.core.notes import entries, journal, said
 from vault_memory.core.ranking.passage import RECORD, Passage
 from vault_memory.core.ranking.rank import ScoredSegment
 
 _WITHIN = "  "
 """Before the further lines of a message, which may say anything."""
+MAX_QUESTION_CHARS = 80
+"""How much is shown of a question of which only the answer was found."""
+_LOOKED_BACK = 8
+"""In so many lines before a reply in a line of its own its question is looked for."""
 
 
 @dataclass(frozen=True)
@@ -23,7 +27,8 @@ class Excerpt:
     """A part of a passage within one entry, or one turn: `line_range` is (first, last), 1-based and inclusive.
 
     `text` is how it is shown: below the `heading` of its entry, of a conversation with who said what and when. `words`
-    are the same as they stand there. `messages` is what was said in a conversation; nothing in a note.
+    are the same as they stand there. `messages` is what was said in a conversation; nothing in a note. Where only what
+    was answered is among them, `question` is how the person's words begin, which stand above it.
     """
 
     text: str
@@ -31,24 +36,32 @@ class Excerpt:
     words: str
     heading: str = ""
     messages: tuple[said.Message, ...] = ()
+    question: str = ""
 
     def as_dict(self) -> dict[str, Any]:
         """As JSON shows it."""
         told = {"messages": [message._asdict() for message in self.messages]} if self.messages else {}
         heading = {"heading": self.heading} if self.heading else {}
-        return {"text": self.text, "line_range": self.line_range, **heading, **told}
+        asked = {"question": self.question} if self.question else {}
+        return {"text": self.text, "line_range": self.line_range, **heading, **asked, **told}
+
+
+def needs_file(passage: Passage, scored: Sequence[ScoredSegment]) -> bool:
+    """Whether the file of a passage says more of it than the index: who speaks in a conversation, and what the heading
+    is of an entry that began before the chunk."""
+    return passage.seed.candidate.kind == RECORD or scored[passage.first].candidate.position > 0
 
 
 def cut(
-    passage: Passage, scored: Sequence[ScoredSegment], record: Sequence[bytes], person: str, zone: tzinfo
+    passage: Passage, scored: Sequence[ScoredSegment], file: Sequence[bytes], person: str, zone: tzinfo
 ) -> tuple[Excerpt, ...]:
     """The parts of a passage: first that of its best line, then the others in order.
 
-    `record` are the lines of the file of a conversation, nothing for a note; `person` is what its user is called. Times
-    are shown as they were written; those in UTC, in which services write them, in `zone`.
+    `file` are the lines of its file, as far as they are known (`needs_file`); `person` is what its user is called.
+    Times are shown as they were written; those in UTC, in which services write them, in `zone`.
     """
     is_record = passage.seed.candidate.kind == RECORD
-    parts = [*(_turns(passage, scored, record, person, zone) if is_record else _entries(passage, scored))]
+    parts = [*(_turns(passage, scored, file, person, zone) if is_record else _entries(passage, scored, file))]
     line = passage.seed.line
     best = next(at for at, part in enumerate(parts) if part.line_range[0] <= line <= part.line_range[1])
     return (parts[best], *parts[:best], *parts[best + 1 :])
@@ -57,8 +70,9 @@ def cut(
 # Of notes -------------------------------------------------------------------------------------------------------------
 
 
-def _entries(passage: Passage, scored: Sequence[ScoredSegment]) -> Iterator[Excerpt]:
+def _entries(passage: Passage, scored: Sequence[ScoredSegment], file: Sequence[bytes]) -> Iterator[Excerpt]:
     above, rows = _lines(passage, scored)
+    above = _headings_above(scored[passage.first], passage.heading_lines, file) or above
     reading = entries.Reading(passage.seed.candidate.kind)
     for row in above:
         reading.begins(row)
@@ -75,6 +89,15 @@ def _entries(passage: Passage, scored: Sequence[ScoredSegment]) -> Iterator[Exce
         heading = reading.heading
         part.append(row)
     yield _excerpt(part, first + len(rows) - len(part), heading, is_under=heading == under)
+
+
+def _headings_above(first: ScoredSegment, heading_lines: int, file: Sequence[bytes]) -> list[str]:
+    """The lines above a passage that may be headings, or begin code; none where its file is not what was indexed."""
+    begin = first.text.partition("\n")[0].strip()
+    if not first.line <= len(file) or begin not in file[first.line - 1].decode("utf-8", "replace"):
+        return []
+    marked = (row for row in file[: first.line - 1 - heading_lines] if row.lstrip()[:1] in (b"#", b"`", b"~"))
+    return [row.decode("utf-8", "replace") for row in marked]
 
 
 def _excerpt(rows: list[str], first: int, heading: str, is_under: bool) -> Excerpt:
@@ -120,22 +143,28 @@ def _turns(
         is_next = not said.goes_on(row, before)
         # A line without words that stands between may have begun another turn.
         if turn and (is_next or any(not said.goes_on(_row(record, each), before) for each in range(last + 1, line))):
-            yield _turn(turn, day, person, zone)
+            yield _turn(turn, record, day, person, zone)
             turn = []
         turn.append((line, [*_messages(row, [*group])]))
         last, before = line, row
-    yield _turn(turn, day, person, zone)
+    yield _turn(turn, record, day, person, zone)
 
 
 def _row(record: Sequence[bytes], line: int) -> dict[str, Any]:
     return (said.row_of(record[line - 1].decode("utf-8", "replace")) if line <= len(record) else None) or {}
 
 
-def _turn(lines: Sequence[tuple[int, list[said.Message]]], day: str, person: str, zone: tzinfo) -> Excerpt:
+def _turn(
+    lines: Sequence[tuple[int, list[said.Message]]], record: Sequence[bytes], day: str, person: str, zone: tzinfo
+) -> Excerpt:
     messages = [message for _, told in lines for message in told]
-    when = _shown_time(messages[0].time, zone) or day
+    found = messages
+    asked = None if messages[0].role in ("", said.USER) else _asked(record, lines[0][0])
+    if asked:
+        found = [asked, *messages]
+    when = _shown_time(found[0].time, zone) or day
     shown = []
-    for at, message in enumerate(messages):
+    for at, message in enumerate(found):
         who = {said.USER: f"{person}: ", said.REFLECTION: ""}.get(message.role, f"{message.role}: ")
         label = f"{when} {who}" if at == 0 else who  # when it was is told once
         if message.role:
@@ -144,7 +173,21 @@ def _turn(lines: Sequence[tuple[int, list[said.Message]]], day: str, person: str
         else:
             shown.append(message.text)
     words = "\n".join(message.text for message in messages)
-    return Excerpt("\n".join(shown), (lines[0][0], lines[-1][0]), words, messages=tuple(messages))
+    place = (lines[0][0], lines[-1][0])
+    return Excerpt("\n".join(shown), place, words, messages=tuple(messages), question=asked.text if asked else "")
+
+
+def _asked(record: Sequence[bytes], line: int) -> said.Message | None:
+    """How the person's words begin to which a line of the record answers, in one line; None where nobody knows."""
+    row = _row(record, line)
+    if journal.is_reply(row):  # in a line of its own
+        before = (_row(record, at) for at in range(line - 1, max(0, line - 1 - _LOOKED_BACK), -1))
+        row = next((each for each in before if said.goes_on(row, each) and not journal.is_reply(each)), row)
+    for message in said.messages(row):
+        if message.role == said.USER:
+            text = " ".join(message.text.split())
+            return message._replace(text=text if len(text) <= MAX_QUESTION_CHARS else f"{text[:MAX_QUESTION_CHARS]}…")
+    return None
 
 
 def _messages(row: Mapping[str, Any], segments: Sequence[ScoredSegment]) -> Iterator[said.Message]:

@@ -18,7 +18,7 @@ from vault_memory.core.chat import Cut, Section, escape, escape_line, prompt
 from vault_memory.core.diary import digest
 from vault_memory.core.privacy import ERASED
 from vault_memory.core.profile import LANGUAGE, Profile
-from vault_memory.core.ranking import Candidates, rank
+from vault_memory.core.ranking import rank
 from vault_memory.core.text import comparable, script_of, script_of_last, tokens
 from vault_memory.errors import Busy, ForeignFile, TooLarge, Unwritable
 from vault_memory.services.memories import note_accesses
@@ -409,7 +409,7 @@ class _Builder:
             terms = (
                 TERMS_PER_HAN_WORD if any(tokens.is_han(each.words) for each in hit.passages) else rank.SYNONYM_SHARE
             )
-        return evidence.keyword_score >= MIN_SHARED_WEIGHT * terms * self._rarest[hit.scope]
+        return evidence.keyword_score >= MIN_SHARED_WEIGHT * terms * evidence.rarest
 
     @cached_property
     def _language(self) -> str:
@@ -428,12 +428,6 @@ class _Builder:
         if self._profile:
             for _, turn in newest_turns(self._vault, self._user, HISTORY_TURNS):
                 yield str(turn.get("user_message") or "")
-
-    @cached_property
-    def _rarest(self) -> dict[str, float]:
-        """By scope, the weight of a word that occurs in one chunk."""
-        sizes = {scope: self._vault.index(scope).stats().chunks for scope in (self._user, layout.SHARED)}
-        return {scope: rank.term_weights(("",), Candidates([], {"": 1}, size))[""] for scope, size in sizes.items()}
 
     def _is_present(self, hit: Hit) -> bool:
         if hit.scope == layout.SHARED:

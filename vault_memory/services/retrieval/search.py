@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 from functools import partial
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import Any, Literal, Protocol, get_args
 
 from vault_memory.adapters.embedding import LOCAL, OFFLINE, Embedder, OfflineEmbedder, Vector
@@ -30,6 +30,7 @@ from vault_memory.core.ranking import (
     fusion,
     passage,
     rank,
+    together,
 )
 from vault_memory.core.text import synonyms, tokens, typed
 from vault_memory.errors import EndpointError, HistoryError, UsageError, VaultMemoryError
@@ -48,6 +49,9 @@ MAX_CANDIDATES = 32
 """Chunks that each of words and vectors may add, unless more hits are wanted."""
 MAX_GROUPED = 320
 """The same where one note alone has filled them, and other notes are asked for."""
+INSTRUCTION_SHARE = 0.6
+"""How much what tells an assistant how to work (`layout.is_instruction`) counts beside a user's own notes: the skill
+for deploying answers no question of when somebody deploys, though its name and description have the word."""
 VECTOR_MODE_WEIGHT = 0.99
 """In vector mode words still choose the line inside a chunk."""
 READ_ONLY = "index: the vault may only be read, so what changed since it was indexed is not found"
@@ -94,6 +98,13 @@ class SearchQuery:
             raise UsageError(f"mode must be one of {', '.join(get_args(Mode))}, not {self.mode!r}")
         if self.group not in get_args(Group):
             raise UsageError(f"group must be 'note', or empty for passages, not {self.group!r}")
+        for name in ("kinds", "tags", "memory_types"):
+            if isinstance(given := getattr(self, name), str):
+                raise UsageError(f"{name} must be a list, such as [{given!r}], not {given!r}")
+        for name in ("since", "until"):
+            given = getattr(self, name)
+            if given is not None and (not isinstance(given, date) or isinstance(given, datetime)):
+                raise UsageError(f"{name} must be a day, such as date(2026, 1, 30), not {given!r}")
         if empty := [tag for tag in self.tags if not naming.tag(tag)]:
             raise UsageError(f"a tag to search for is a word or several, not {empty[0]!r}")
 
@@ -114,9 +125,12 @@ class SearchQuery:
         """Whether it asks for notes by what they are, and for no words."""
         return self.is_typed and not self.text.strip() and self.has_filters
 
-    def filter(self, at: datetime, scope: str = layout.SHARED) -> Filter:
-        """Which notes of a scope may answer at a time. A path is one in the scope, or from the root of the vault."""
-        path = PurePosixPath(self.path.replace("\\", "/").lstrip("/"))
+    def filter(self, at: datetime, scope: str = layout.SHARED, root: Path | None = None) -> Filter:
+        """Which notes of a scope may answer at a time. A path is one in the scope, from the root of the vault, or where
+        `root` is that, one of this machine inside it."""
+        path = PurePosixPath(self.path.replace("\\", "/"))
+        path = path.relative_to(root) if root and path.is_relative_to(root) else path
+        path = PurePosixPath(str(path).lstrip("/"))
         home = layout.scope_dir(scope)
         path = path.relative_to(home) if path.is_relative_to(home) else path
         return Filter(
@@ -135,7 +149,8 @@ class SearchQuery:
 class Evidence:
     """Why a passage was found: its best line's score by words and the question's terms that stand in it, themselves or
     by a synonym, the cosine of its chunk (None without a vector), and the weight and the space of the vectors.
-    `repeated_at` lists where else it stands."""
+    `repeated_at` lists where else it stands. `rarest` is what a word weighs that stands in one chunk of all that were
+    searched."""
 
     keyword_score: float
     cosine: float | None
@@ -143,6 +158,7 @@ class Evidence:
     vector_space: str | None
     terms: tuple[str, ...]
     repeated_at: tuple[str, ...]
+    rarest: float = 0.0
 
     def explained(self) -> dict[str, Any]:
         """The evidence as people and JSON see it."""
@@ -286,7 +302,7 @@ def find_passages(
     if not query.is_listing:
         find = partial(_find, vault, replace(query, text=asked.text), asked, vectors or QueryVectors(vault, asked.text))
     at, scopes = vault.now(), query.scopes(user_id)
-    filters = {scope: query.filter(at, scope) for scope in scopes}
+    filters = {scope: query.filter(at, scope, vault.root) for scope in scopes}
     result = find(filters)
     lost = {scope: _lost(vault, scope, result.hits) for scope in scopes}
     if any(lost.values()):
@@ -323,27 +339,24 @@ def _find(
     )
     if not terms.search_terms and not terms.name:
         return SearchResult([], vault.config.waits())
-    records = _Records(vault)
-    found = [_search_scope(vault, scope, query, only, terms, vectors) for scope, only in filters.items()]
-    hits = _hits(found, query, records)
+    files = _Files(vault)
+    found = _search_scopes(vault, query, filters, terms, vectors)
+    hits = _hits(found, query, files)
     if query.group and 0 < len(hits) < query.top_k and any(each.is_full for each in found):
-        wider = [
-            _search_scope(vault, scope, query, only, terms, vectors, MAX_GROUPED) for scope, only in filters.items()
-        ]
-        hits = _hits(wider, query, records)
+        hits = _hits(_search_scopes(vault, query, filters, terms, vectors, MAX_GROUPED), query, files)
     best_fit = max((each.fit for each in found if each.scored), default=0.0)
-    degraded = [*vault.config.waits(), *vectors.degraded, *records.degraded]
+    degraded = [*vault.config.waits(), *vectors.degraded, *files.degraded]
     listed = None
     if not hits and query.has_filters:
         listed = sum(vault.index(scope).listed(only, 1)[0] for scope, only in filters.items())
     return SearchResult(hits, degraded, best_fit, listed)
 
 
-def _hits(found: Sequence[_Scoped], query: SearchQuery, records: _Records) -> list[Hit]:
+def _hits(found: Sequence[_Scoped], query: SearchQuery, files: _Files) -> list[Hit]:
     """The best hits of all scopes, of each note one if they are grouped."""
     fitting = [each for each in found if each.fit >= query.min_fit]
     count = MAX_TOP_K if query.group else query.top_k
-    hits = [hit for each in fitting for hit in each.hits(records, fitting, count)]
+    hits = [hit for each in fitting for hit in each.hits(files, fitting, count)]
     hits = sorted(hits, key=lambda hit: -hit.score)[:count]
     return (_by_note(hits) if query.group else hits)[: query.top_k]
 
@@ -368,9 +381,9 @@ def _with_backlinks(vault: Searchable, hits: list[Hit], query: SearchQuery) -> l
     return [replace(hit, backlinks=linking[hit.scope, hit.source]) for hit in hits]
 
 
-class _Records:
-    """The lines of the conversation records of which hits are, each read when it is asked for. `degraded` says in words
-    which could not be read: of these nobody knows who said what."""
+class _Files:
+    """The lines of the files of which hits are, each read when it is asked for. `degraded` says in words which
+    conversation records could not be read: of these nobody knows who said what."""
 
     def __init__(self, vault: Searchable) -> None:
         self._vault = vault
@@ -380,16 +393,17 @@ class _Records:
 
     def excerpts(self, scope: str, found: passage.Passage, scored: Sequence[rank.ScoredSegment]) -> tuple[Excerpt, ...]:
         """What is shown of a passage."""
-        candidate = found.seed.candidate
-        record = self._lines(scope, candidate.source) if candidate.kind == RECORD else ()
-        return excerpt.cut(found, scored, record, scope, self._zone)
+        file = self._lines(scope, found.seed.candidate) if excerpt.needs_file(found, scored) else ()
+        return excerpt.cut(found, scored, file, scope, self._zone)
 
-    def _lines(self, scope: str, source: str) -> list[bytes]:
+    def _lines(self, scope: str, candidate: Candidate) -> list[bytes]:
+        source = candidate.source
         if (scope, source) not in self._read:
             try:
                 data = read_day(self._vault, scope, source)
             except (VaultMemoryError, OSError) as error:
-                self.degraded.append(f"who said what in {source} is not known: {error}")
+                if candidate.kind == RECORD:
+                    self.degraded.append(f"who said what in {source} is not known: {error}")
                 data = b""
             self._read[scope, source] = reading.lines(data)
         return self._read[scope, source]
@@ -397,23 +411,23 @@ class _Records:
 
 def _list(vault: Searchable, query: SearchQuery, filters: Mapping[str, Filter]) -> SearchResult:
     """The notes that the filters let through, each by its beginning."""
-    hits, listed, records = [], 0, _Records(vault)
+    hits, listed, files = [], 0, _Files(vault)
     for scope, only in filters.items():
         count, found = vault.index(scope).listed(only, query.top_k)
         listed += count
         for candidate in found:
             scored = [rank.ScoredSegment(candidate, n, 0.0, {}, 1.0) for n in range(len(candidate.segments))]
             if scored:
-                hits.append(_hit(records, scope, passage.opening(scored), scored, None, fusion.Weights(0.0, 0.0)))
+                hits.append(_hit(files, scope, passage.opening(scored), scored, None, fusion.Weights(0.0, 0.0)))
     hits = (_by_note(hits) if query.group else hits)[: query.top_k]
-    degraded = [*vault.config.waits(), *records.degraded]
+    degraded = [*vault.config.waits(), *files.degraded]
     return SearchResult(hits, degraded, 1.0 if hits else 0.0, listed)
 
 
 @dataclass(frozen=True)
 class _Scoped:
     """What a scope gives for a question: its scored segments, the vectors' space and weights, and how well the best
-    fits (`core.ranking.floor`). `is_full`: more chunks might answer."""
+    fits (`core.ranking.floor`). `is_full`: more chunks might answer, of `total` ones that were searched."""
 
     scope: str
     space: str | None
@@ -422,6 +436,7 @@ class _Scoped:
     weights: fusion.Weights
     fit: float
     is_full: bool
+    total: int
 
     @property
     def best(self) -> float:
@@ -433,7 +448,7 @@ class _Scoped:
         """How the question names a note here (`Candidate.called`), the most of all."""
         return max((segment.candidate.called for segment in self.scored), default=NOT_CALLED)
 
-    def hits(self, records: _Records, scopes: Sequence[_Scoped], top_k: int) -> list[Hit]:
+    def hits(self, files: _Files, scopes: Sequence[_Scoped], top_k: int) -> list[Hit]:
         """The passages, measured by the best line and the nearest chunk of all `scopes`: the best of the shared notes
         may have one word of the question, where the user's own hold its answer."""
         spread = self.spread
@@ -443,39 +458,70 @@ class _Scoped:
         fusion.blend(
             self.scored, spread, self.weights, max(each.best for each in scopes), max(each.called for each in scopes)
         )
+        if self.scope == layout.SHARED and len(scopes) > 1:
+            for segment in self.scored:
+                if layout.is_instruction(PurePosixPath(segment.candidate.source)) and not segment.candidate.called:
+                    segment.score *= INSTRUCTION_SHARE
+        rarest = rank.rarity(1, self.total)
         return [
-            _hit(records, self.scope, each, self.scored, self.space, self.weights)
+            _hit(files, self.scope, each, self.scored, self.space, self.weights, rarest)
             for each in passage.build(self.scored, top_k)
         ]
 
 
-def _search_scope(
+def _search_scopes(
     vault: Searchable,
-    scope: str,
     query: SearchQuery,
-    only: Filter,
+    filters: Mapping[str, Filter],
     terms: tokens.QueryTerms,
     vectors: QueryVectors,
     most: int = MAX_CANDIDATES,
-) -> _Scoped:
-    index = vault.index(scope)
-    begun = [each for term in terms.search_terms if term.endswith("*") for each in index.written(term[:-1])]
+) -> list[_Scoped]:
+    """What each scope gives. Words are weighed by all of them: one that everybody's notes are full of is not rare
+    because a few notes of one scope hardly have it."""
+    begun = [
+        word
+        for term in terms.search_terms
+        if term.endswith("*")
+        for scope in filters
+        for word in vault.index(scope).written(term[:-1])
+    ]
     terms = terms._replace(search_terms=tuple(dict.fromkeys((*terms.search_terms, *begun))))
-    vector = vectors.of(index, query.mode) if terms.search_terms else None  # else it can only be a name
-    is_lexical = query.mode == "hybrid" and vector is not None and _is_lexical(vault, vector[0])
     limit = max(most, query.top_k)
-    candidates = index.search(terms, vector, only, limit, vectors_add_chunks=not is_lexical)
+    asked, found = [], []
+    for scope, only in filters.items():
+        index = vault.index(scope)
+        vector = vectors.of(index, query.mode) if terms.search_terms else None  # else it can only be a name
+        is_lexical = vector is not None and query.mode == "hybrid" and _is_lexical(vault, vector[0])
+        asked.append((scope, vector))
+        found.append(index.search(terms, vector, only, limit, vectors_add_chunks=not is_lexical))
+    return [
+        _scored(vault, scope, query, terms, vector, candidates, is_full=len(candidates.chunks) >= limit)
+        for (scope, vector), candidates in zip(asked, together(found), strict=True)
+    ]
+
+
+def _scored(
+    vault: Searchable,
+    scope: str,
+    query: SearchQuery,
+    terms: tokens.QueryTerms,
+    vector: tuple[str, Vector] | None,
+    candidates: Candidates,
+    *,
+    is_full: bool,
+) -> _Scoped:
     candidates = replace(candidates, chunks=[_as_typed(each, query.text) for each in candidates.chunks])
     scored = rank.score_segments(query.text, terms, candidates)
     rank.require_phrases(terms.phrases, scored)
     fit = 1.0  # who asks for words or vectors alone wants to see what they give
     is_exact = terms.phrases or any(chunk.called for chunk in candidates.chunks)
     if query.mode == "hybrid" and not is_exact:
-        text = query.text[:MAX_QUERY_CHARS]
-        fit = floor.fit(text, terms, candidates, scored, is_model=vector is not None and not is_lexical)
+        is_model = vector is not None and not _is_lexical(vault, vector[0])
+        fit = floor.fit(query.text[:MAX_QUERY_CHARS], terms, candidates, scored, is_model=is_model)
     weights = _weights(vault, query, vector, candidates, scored)
-    is_full = len(candidates.chunks) >= limit
-    return _Scoped(scope, vector[0] if vector else None, candidates.spread, scored, weights, fit, is_full)
+    space = vector[0] if vector else None
+    return _Scoped(scope, space, candidates.spread, scored, weights, fit, is_full, candidates.total)
 
 
 def _as_typed(candidate: Candidate, text: str) -> Candidate:
@@ -522,16 +568,17 @@ def _weights(
 
 
 def _hit(
-    records: _Records,
+    files: _Files,
     scope: str,
     best: passage.Passage,
     scored: list[rank.ScoredSegment],
     space: str | None,
     weights: fusion.Weights,
+    rarest: float = 0.0,
 ) -> Hit:
     seed, candidate = best.seed, best.seed.candidate
     return Hit(
-        passages=records.excerpts(scope, best, scored),
+        passages=files.excerpts(scope, best, scored),
         source=candidate.source,
         line_range=(scored[best.first].line - best.heading_lines, scored[best.last].line),
         score=round(best.score, 6),
@@ -544,6 +591,7 @@ def _hit(
             vector_space=None if candidate.cosine is None else space,
             terms=tuple(term for term in seed.own_terms if not term.startswith(tokens.DATE_MARK)),
             repeated_at=tuple(best.repeated_at),
+            rarest=rarest,
         ),
     )
 
