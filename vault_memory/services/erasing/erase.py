@@ -221,6 +221,11 @@ def _kept(vault: Vault, wanted: Wanted) -> tuple[str, ...]:
         "takes both"
         for path in wanted.elsewhere
     ]
+    lines += [
+        f"{value}, learned from it, in the profile and its history: `vault-memory pref unset --user {wanted.user_id} "
+        f"{value}` takes it out of the profile"
+        for value in wanted.values
+    ]
     if erasure := wanted.erasure():
         if words := erasure.other_words:
             lines.append(f"another region's words for it ({', '.join(words)}): name each with --text, too")
