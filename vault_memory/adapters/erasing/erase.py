@@ -130,7 +130,7 @@ def _erase(repository: Repository, request: Request, step: Step) -> Erased:
         step("logs written")
         _drop_old_objects(where, top, step)
         files.remove_private(where / JOURNAL, where)
-    return Erased(rewrite.commits, moved, changed)
+    return Erased(rewrite.commits, moved, changed, rewrite.people)
 
 
 # What else git keeps --------------------------------------------------------------------------------------------------

@@ -45,8 +45,10 @@ class Request:
 
 @dataclass(frozen=True)
 class Erased:
-    """What was done: commits made anew, references that moved, and files on the disk that changed."""
+    """What was done: commits made anew, references that moved, and files on the disk that changed; of how many commits
+    a text stood in who made them (`people`)."""
 
     commits: int
     refs: int
     files: tuple[PurePosixPath, ...]
+    people: int = 0

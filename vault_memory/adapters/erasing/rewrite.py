@@ -20,6 +20,7 @@ _HEADER = re.compile(rb"[^\n]+(?:\n [^\n]*)*")
 _KIND_OF_REFERENCE = re.compile(rb"refs/[^/]+/")
 _ID_BYTES = 40
 _CHANGED_BRANCH = b"checkout: moving from "
+_PEOPLE = (b"author ", b"committer ")
 _SIGNATURES = (b"gpgsig ", b"gpgsig-sha256 ")
 _SIGNED = re.compile(rb"^-----BEGIN (?:PGP|SSH) SIGNATURE-----\n.*", re.DOTALL | re.MULTILINE)
 
@@ -60,7 +61,7 @@ class Rewrite:
         taken: Collection[str] = (),
     ) -> None:
         self.former = former
-        self.commits = 0
+        self.commits = self.people = 0
         self._read, self._add, self._texts = read, add, texts
         self.words = Messages(texts, named, former)
         self._trees_of: dict[str, tuple[str, str]] = {}
@@ -206,6 +207,7 @@ class Rewrite:
             else:
                 rest = self.words.header(rest)
             made.append(word + b" " + rest)
+        self.people += any(old != new and old.startswith(_PEOPLE) for old, new in zip(headers, made, strict=True))
         told = b"\n\n" + MASK + b"\n" if commit in self._emptied else self.words.message(message)
         if made != headers or told != message:
             self.commits += 1
