@@ -217,13 +217,14 @@ class Rewrite:
                 self._emptied_now.add(self.former.get(commit, commit).encode())
 
     def _is_emptied(self, commit: str, headers: Collection[bytes]) -> bool:
-        """Whether all that a commit changed, or brought into its first parent, is gone: then its message tells of
-        nothing else."""
+        """Whether all that a commit changed is gone: then its message tells of nothing else. That of a merge tells of
+        what was brought into the first parent, or, where that was nothing, of what differs from the others."""
         (tree,) = (header[5:].decode() for header in headers if header.startswith(b"tree "))
         parents = [header[7:].decode() for header in headers if header.startswith(b"parent ")]
         old, new = self._trees_of[commit] = tree, self.tree(tree)
-        old_parent, new_parent = self._trees_of.get(parents[0], ("", "")) if parents else ("", EMPTY_TREE)
-        return new == new_parent and old not in (new, old_parent)
+        befores = [self._trees_of.get(each, ("", "")) for each in parents] or [(EMPTY_TREE, EMPTY_TREE)]
+        compared = befores[:1] if befores[0][0] != old else befores
+        return all(now == new for _, now in compared) and any(before != old for before, _ in compared)
 
     def log(self, row: bytes) -> bytes:
         """A line of the log of a reference. Where the message of the commit that it came to is gone, that goes here,
