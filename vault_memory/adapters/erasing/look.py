@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path, PurePosixPath
 
 from vault_memory.adapters import files, git
-from vault_memory.adapters.erasing.references import TIMEOUT_S, moves_of, rewrite_all, taken_names
+from vault_memory.adapters.erasing.references import TIMEOUT_S, moves_of, rewrite_all
 from vault_memory.adapters.erasing.request import Erased, Request
 from vault_memory.adapters.erasing.rewrite import Rewrite
-from vault_memory.adapters.erasing.working_tree import ignored_files, in_working_tree, named_on_disk
+from vault_memory.adapters.erasing.working_tree import ignored_files, in_working_tree, named_on_disk, with_names
 from vault_memory.adapters.git import ObjectReader, Repository, object_id
 from vault_memory.adapters.scan import walk
 from vault_memory.core import layout
@@ -24,7 +24,7 @@ def look_for(repository: Repository, request: Request) -> Erased:
     """What would be erased now: the commits that would be made anew, the references whose names or targets would be
     others, and the files on the disk, among those that git tracks or would, that would change. Nothing is written."""
     top = repository.top
-    taken = taken_names(top, request)
+    request = with_names(top, request)
     with ObjectReader(top) as reader:
         made: dict[str, tuple[str, bytes]] = {}
 
@@ -37,7 +37,7 @@ def look_for(repository: Repository, request: Request) -> Erased:
         def read(name: str) -> tuple[str, bytes]:
             return made[name] if name in made else reader.read(name)
 
-        rewrite = Rewrite(read, add, request.erasure(), request.gone, request.spared, {}, request.named, taken)
+        rewrite = Rewrite(read, add, request.erasure(), request.gone, request.spared, {}, request.named, request.called)
         rewrite_all(top, rewrite)
         moves = moves_of(top, rewrite)
     changed = [

@@ -68,8 +68,8 @@ class Preview:
 @dataclass(frozen=True)
 class Receipt:
     """What was erased, counted; and `left`: a line for each place where a second look, after all of it, found something
-    still. `clauses` went along with the texts. A `was_resumed` erasing counts only what was left to do. `problems`
-    says what could not be done."""
+    still. `clauses` went along with the texts, and `renamed` are the files and folders, as they are called now, whose
+    names held one. A `was_resumed` erasing counts only what was left to do. `problems` says what could not be done."""
 
     commits: int
     files: int
@@ -81,6 +81,7 @@ class Receipt:
     problems: tuple[str, ...] = field(default=())
     was_resumed: bool = False
     clauses: tuple[str, ...] = ()
+    renamed: tuple[str, ...] = ()
 
 
 def preview(vault: Vault, wanted: Wanted) -> Preview:
@@ -176,6 +177,7 @@ def _erase(vault: Vault, wanted: Wanted, step: Step, *, was_resumed: bool = Fals
         ),
         was_resumed,
         wanted.clauses,
+        tuple(map(str, done.renamed)),
     )
     step("looked again")
     forget_file(vault.root / JOURNAL, vault.root, lambda: step("noted as done"))
