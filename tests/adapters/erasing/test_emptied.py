@@ -8,7 +8,8 @@ import pytest
 
 from tests.adapters.conftest import Vault
 from tests.adapters.erasing.leftovers import leftovers
-from vault_memory.adapters.erasing import Request
+from vault_memory.adapters.erasing import Request, without_changes
+from vault_memory.adapters.git import Repository
 
 ALICE = PurePosixPath("memory/alice/notes/b.md")
 BOB = PurePosixPath("memory/bob/USER.md")
@@ -87,3 +88,24 @@ def test_a_commit_of_which_something_stays_keeps_its_message(parted: Vault) -> N
     parted.write(b"2\n", BOB)
     commit(parted, ALICE, "1", SAID)
     assert after(parted) == SAID
+
+
+def test_a_commit_that_changes_nothing_is_named_and_loses_what_it_says_of_a_text(parted: Vault) -> None:
+    """Nobody can tell of which file it speaks, so it stays where only files go."""
+    commit(parted, ALICE, "1")
+    parted.git("commit", "-q", "--allow-empty", "-m", SAID)
+    parted.write(b"2\n", BOB)
+    parted.git("stash", "-q")
+    assert after(parted) == SAID
+    (named,) = without_changes(Repository(parted.root))
+    assert parted.git("rev-parse", "--short", "HEAD").strip() == named
+    parted.history.erase(Request((SAID,)))
+    assert leftovers(parted.root, "Kettleworth").places == []
+    assert without_changes(Repository(parted.root)) == []
+
+
+def test_an_empty_commit_that_names_the_user_loses_its_message(parted: Vault) -> None:
+    commit(parted, ALICE, "1")
+    parted.git("commit", "-q", "--allow-empty", "-m", f"alice: {SAID}")
+    parted.history.erase(Request(gone=(ALICE,), named=("alice",)))
+    assert leftovers(parted.root, "Kettleworth").places == []

@@ -217,6 +217,17 @@ def test_notes_that_are_called_alike_then_are_found_still(vault: Vault) -> None:
     assert found == {PurePosixPath(name).name for name in now}
 
 
+def test_commits_that_change_no_file_are_named_where_a_user_goes(vault: Vault) -> None:
+    record_turn(vault, "alice", "I like mangos", "ok")
+    vault.history.flush()
+    command = ("-c", "user.name=A", "-c", "user.email=a@x", "commit", "-q", "--allow-empty", "-m", "a plan of hers")
+    git(vault.root, *command)
+    named = git(vault.root, "rev-parse", "--short", "HEAD").strip()
+    told = [line for line in preview(vault, of_user(vault, "alice")).kept if "change no file" in line]
+    assert len(told) == 1 and f"({named})" in told[0]
+    assert not [line for line in preview(vault, of_texts(vault, "alice", ["mangos"])).kept if "change no file" in line]
+
+
 def test_what_another_user_wrote_stays_theirs_and_is_said(vault: Vault) -> None:
     record_turn(vault, "bob", f"Remember that {SECRET}", "ok")
     record_turn(vault, "alice", f"Remember that {SECRET}", "ok")
