@@ -138,7 +138,7 @@ TITLE = "the red bicycle stands behind the old harbour in the second"
         ),
         (CODE, "[l](notes/my%20codeword%20is%20Zanzibar.md)", "[l](notes/(erased).md)"),
         ("密碼是七號", "%E5%AF%86%E7%A2%BC%e6%98%af%E4%B8%83%E8%99%9F", "(erased)"),
-        (CODE, "**my codeword** is *Zanzibar*", "**(erased)*"),
+        (CODE, "**my codeword** is *Zanzibar*", "(erased)"),
         (CODE, "my codeword is<br>Zanzibar", "(erased)"),
         (CODE, "my&nbsp;codeword is\\\nZanzi-\nbar", "(erased)\n\n"),
         (CODE, "| my codeword | is\n| Zanzibar |", "| (erased)\n |"),

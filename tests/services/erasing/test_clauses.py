@@ -13,7 +13,7 @@ from vault_memory.adapters.git import Repository
 from vault_memory.services.erasing import erase, of_texts, preview
 from vault_memory.services.erasing.wanted import Wanted
 from vault_memory.services.forgetting import forget, prepare_forgetting
-from vault_memory.services.memories import delete_memories, memory_rows, prepare_deletion, remember
+from vault_memory.services.memories import delete_memories, list_memories, memory_rows, prepare_deletion, remember
 from vault_memory.services.turns import record_turn
 from vault_memory.services.undoing import undo
 from vault_memory.services.vault import Vault
@@ -178,3 +178,56 @@ def test_a_beginning_that_is_cut_is_no_text_of_its_own(vault: Vault) -> None:
     wanted = of_texts(vault, "alice", [text])
     assert wanted.clauses == () and erase(vault, wanted).left == ()
     assert leftovers(vault.root, "Zanzibar and then the winter").places
+
+
+@pytest.mark.parametrize(
+    ("text", "then", "word", "half"),
+    [
+        ("I live in Leeds and teach maths at Ilkley Grammar.", "I moved to York last month.", "Ilkley", ""),
+        ("I play the oboe for Cantilupe and keep three goldfish.", "forget that I play the oboe", "goldfish", ""),
+        ("我喜歡吃壽司，討厭澎湖的橄欖。", "忘掉我喜歡吃壽司", "橄欖", ""),
+        ("I live in Leeds and teach maths at Ilkley Grammar.", "I moved to York last month.", "Ilkley", "Grammar."),
+    ],
+)
+@pytest.mark.parametrize("is_deleted", [False, True])
+def test_a_memory_that_was_split_off_another_goes_as_well(
+    vault: Vault, text: str, then: str, word: str, half: str, is_deleted: bool
+) -> None:
+    """The program has put the subject in front, so its words stand in the text in no one place."""
+    record_turn(vault, "alice", text, "ok")
+    record_turn(vault, "alice", then, "ok")
+    ids = [each.memory.id for each in list_memories(vault, "alice") if word in each.memory.content]
+    assert ids and not any(text.startswith(each.memory.content) for each in list_memories(vault, "alice"))
+    if is_deleted:
+        delete_memories(vault, "alice", prepare_deletion(vault, "alice", ids=ids).code)
+    assert erase(vault, of_texts(vault, "alice", [text.removesuffix(half).strip()])).left == ()
+    assert leftovers(vault.root, word).places == []
+
+
+def test_a_word_that_fills_a_field_stays_in_all_that_is_not_the_text(vault: Vault) -> None:
+    """Other turns, shared notes, the messages of other users' commits; the receipt says what stays in the profile."""
+    shared = vault.root / "README.md"
+    shared.write_text("The server runs PostgreSQL 16, and TypeScript builds it.\n")
+    record_turn(vault, "bob", "I use TypeScript", "ok")
+    text = "I always use PostgreSQL and TypeScript for the Tollemache ledger. It rained all day."
+    record_turn(vault, "alice", text, "ok")
+    record_turn(vault, "alice", "How do I back up PostgreSQL to the heron bucket?", "ok")
+    wanted = of_texts(vault, "alice", [text])
+    assert not {"PostgreSQL", "TypeScript"} & {*wanted.clauses}
+    assert Wanted.of(json.loads(json.dumps(wanted.as_dict()))) == wanted
+    done = erase(vault, wanted)
+    assert done.left == () and leftovers(vault.root, "Tollemache").places == []
+    assert shared.read_text() == "The server runs PostgreSQL 16, and TypeScript builds it.\n"
+    assert "TypeScript" in vault.path("bob", "USER.md").read_text()
+    assert leftovers(vault.root, "back up PostgreSQL to the heron bucket").places
+    assert leftovers(vault.root, "languages += TypeScript").places
+    told = [line for line in done.kept if "pref unset --user alice" in line]
+    assert any("TypeScript" in line for line in told), done.kept
+
+
+def test_words_of_another_sentence_that_are_by_chance_those_of_the_text_stay(vault: Vault) -> None:
+    text = "I swim on Monday morning."
+    record_turn(vault, "alice", f"{text} I like reading on Monday morning.", "ok")
+    wanted = of_texts(vault, "alice", [text])
+    erase(vault, wanted)
+    assert leftovers(vault.root, "I like reading on Monday morning").places

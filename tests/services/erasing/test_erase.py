@@ -390,3 +390,24 @@ def test_a_writer_meanwhile_waits_and_fails_clearly(vault: Vault) -> None:
     erase(vault, of_texts(vault, "alice", [SECRET]), step)
     assert seen and leftovers(vault.root, SECRET).places == []
     assert layout.user_dir("alice")
+
+
+def test_the_receipt_says_where_a_text_was_who_made_a_commit(vault: Vault) -> None:
+    """In the line of the author, and in git's settings: the vault's own, and those of the person."""
+    root = vault.root
+    git(root, "config", "user.name", "Hepzibah Crale")
+    git(root, "config", "user.email", "hc@x")
+    (root / "shared.md").write_text("no word\n")
+    git(root, "add", "-A")
+    git(root, "commit", "-qm", "shared")
+    record_turn(vault, "alice", "I use Docker", "ok")
+    wanted = of_texts(vault, "alice", ["Hepzibah Crale"])
+    shown = preview(vault, wanted)
+    assert shown.git.people == 1
+    receipt = erase(vault, wanted)
+    assert git(root, "log", "--format=%an %ae").count("(erased) hc@x") == 1
+    for told in (shown, receipt):
+        assert any("who made 1 of them" in line for line in told.kept), told.kept
+        assert any("`git config user.name …`" in line for line in told.out_of_reach), told.out_of_reach
+    other = erase(vault, of_texts(vault, "alice", ["another text"]))
+    assert not any("who made" in line for line in other.kept)

@@ -130,7 +130,7 @@ def _erase(repository: Repository, request: Request, step: Step) -> Erased:
         files.remove_private(where / JOURNAL, where)
     now = [(path, rewrite.path(path)) for path in changed]
     renamed = tuple(path for old, path in now if path is not None and path.name != old.name)
-    return Erased(rewrite.commits, moved, changed, renamed)
+    return Erased(rewrite.commits, moved, changed, rewrite.people, renamed)
 
 
 # What else git keeps --------------------------------------------------------------------------------------------------

@@ -50,7 +50,7 @@ def look_for(repository: Repository, request: Request) -> Erased:
     ]
     changed = [*dict.fromkeys([*changed, *named_on_disk(top, rewrite)])]
     moved = sum(each.id_now != each.id or each.name_now != each.name for each in moves)
-    return Erased(rewrite.commits, moved, tuple(changed))
+    return Erased(rewrite.commits, moved, tuple(changed), rewrite.people)
 
 
 def _is_changed(rewrite: Rewrite, path: PurePosixPath, top: Path) -> bool:

@@ -47,10 +47,12 @@ class Request:
 
 @dataclass(frozen=True)
 class Erased:
-    """What was done: commits made anew, references that moved, files on the disk that changed, as they were called, and
-    what those are called now that got another name."""
+    """What was done: commits made anew, references that moved, files on the disk that changed, as they were called; of
+    how many commits a text stood in who made them (`people`); and what those files are called now that got another
+    name."""
 
     commits: int
     refs: int
     files: tuple[PurePosixPath, ...]
+    people: int = 0
     renamed: tuple[PurePosixPath, ...] = ()

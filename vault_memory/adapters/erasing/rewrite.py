@@ -13,13 +13,15 @@ from vault_memory.adapters.erasing.former import last_of
 from vault_memory.adapters.erasing.messages import Messages, divided
 from vault_memory.adapters.git import EMPTY_TREE, FOLDER_MODE, SUBMODULE_MODE
 from vault_memory.core import reading
-from vault_memory.core.erasing import MASK, Erasure, Names
+from vault_memory.core.erasing import MASK, Erasure
+from vault_memory.core.graph import FileNames
 
 _ENTRY = re.compile(rb"([0-7]{5,6}) ([^\0]+)\0(.{20})", re.DOTALL)
 _HEADER = re.compile(rb"[^\n]+(?:\n [^\n]*)*")
 _KIND_OF_REFERENCE = re.compile(rb"refs/[^/]+/")
 _ID_BYTES = 40
 _CHANGED_BRANCH = b"checkout: moving from "
+_PEOPLE = (b"author ", b"committer ")
 _SIGNATURES = (b"gpgsig ", b"gpgsig-sha256 ")
 _SIGNED = re.compile(rb"^-----BEGIN (?:PGP|SSH) SIGNATURE-----\n.*", re.DOTALL | re.MULTILINE)
 
@@ -60,7 +62,7 @@ class Rewrite:
         called: Iterable[tuple[str, str]] = (),
     ) -> None:
         self.former = former
-        self.commits = 0
+        self.commits = self.people = 0
         self._read, self._add, self._texts = read, add, texts
         self.words = Messages(texts, named, former)
         self._trees_of: dict[str, tuple[str, str]] = {}
@@ -73,7 +75,7 @@ class Rewrite:
             self._folder(path.parent).gone.add(os.fsencode(path.name))
         for path in spared:
             self._folder(path.parent).below[os.fsencode(path.name)] = _SPARED
-        self.names = Names(self.masked, {os.fsencode(old): os.fsencode(new) for old, new in called})
+        self.names = FileNames(self.masked, {os.fsencode(old): os.fsencode(new) for old, new in called})
         self._heard: set[tuple[int, str]] = set()
         self._blobs: dict[str, str] = {}
         self._trees: dict[tuple[int, str], str | None] = {}
@@ -212,6 +214,7 @@ class Rewrite:
             else:
                 rest = self.words.header(rest)
             made.append(word + b" " + rest)
+        self.people += any(old != new and old.startswith(_PEOPLE) for old, new in zip(headers, made, strict=True))
         told = b"\n\n" + MASK + b"\n" if commit in self._emptied else self.words.message(message)
         if made != headers or told != message:
             self.commits += 1

@@ -17,7 +17,7 @@ from vault_memory.adapters.erasing.rewrite import Rewrite
 from vault_memory.adapters.git import SUBMODULE_MODE, ObjectReader, Repository, object_id
 from vault_memory.adapters.scan import walk
 from vault_memory.core import layout
-from vault_memory.core.erasing import numbered
+from vault_memory.core.graph import numbered
 from vault_memory.errors import HistoryError
 
 LOCK, INDEX = "vault-memory/erasing.lock", "vault-memory/erasing.index"

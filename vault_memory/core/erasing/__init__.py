@@ -12,7 +12,6 @@ from vault_memory.lazy import lazy_exports
 if TYPE_CHECKING:
     from vault_memory.core.erasing.forms import MASK, MIN_BYTES, Erasure
     from vault_memory.core.erasing.literal import Literal
-    from vault_memory.core.erasing.names import Names, numbered
     from vault_memory.core.erasing.needed import (
         is_read,
         words_of_every_vault,
@@ -30,11 +29,9 @@ __all__ = [
     "Literal",
     "MASK",
     "MIN_BYTES",
-    "Names",
     "Parts",
     "Tombstones",
     "is_read",
-    "numbered",
     "said_in_file",
     "said_in_message",
     "said_in_name",
@@ -52,11 +49,9 @@ __getattr__ = lazy_exports(
         "Literal": "literal",
         "MASK": "forms",
         "MIN_BYTES": "forms",
-        "Names": "names",
         "Parts": "parts",
         "Tombstones": "tombstones",
         "is_read": "needed",
-        "numbered": "names",
         "said_in_file": "said",
         "said_in_message": "said",
         "said_in_name": "said",

@@ -7,6 +7,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator
 
 from vault_memory.core.erasing.cuts import ENOUGH_BYTES, CutSlug, Whole
+from vault_memory.core.erasing.marks import with_marks
 from vault_memory.core.erasing.units import letters, readings, unescaped
 from vault_memory.core.privacy import ERASED, redact
 from vault_memory.core.text import one_line, tokens
@@ -71,8 +72,9 @@ class Erasure:
             self._found.add(data[start:end])
             if len(self._places) < _MAX_PLACES:
                 self._places[_around(data, start, end)] = None
-            pieces += [data[at:start], MASK, b"\n" * data.count(b"\n", start, end)]
-            at = end
+            first, last, before, after = with_marks(data, start, end)
+            pieces += [data[at : max(at, first)], before, MASK, b"\n" * data.count(b"\n", start, end), after]
+            at = max(at, last)
         return b"".join([*pieces, data[at:]]) if pieces else data
 
     @property

@@ -9,6 +9,7 @@ from vault_memory.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from vault_memory.core.graph import drawing
+    from vault_memory.core.graph.apart import FileNames, numbered
     from vault_memory.core.graph.entity import (
         FOLDER,
         RELATION_TYPES,
@@ -40,6 +41,8 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
+    "FileNames",
+    "numbered",
     "PROPERTIES",
     "FOLDER",
     "OBSERVATIONS",
@@ -75,6 +78,8 @@ __all__ = [
 __getattr__ = lazy_exports(
     __name__,
     {
+        "FileNames": "apart",
+        "numbered": "apart",
         "PROPERTIES": "note",
         "FOLDER": "entity",
         "OBSERVATIONS": "note",

@@ -23,6 +23,7 @@ from vault_memory.adapters.erasing import (
 )
 from vault_memory.adapters.git import Repository
 from vault_memory.core import layout
+from vault_memory.core.erasing import MASK
 from vault_memory.errors import Busy, HistoryError, Unwritable
 from vault_memory.services.erasing.needed import refuse_needed
 from vault_memory.services.erasing.private_files import (
@@ -94,7 +95,8 @@ def preview(vault: Vault, wanted: Wanted) -> Preview:
     refuse_needed(vault, wanted)
     in_git, private = look_for(repository, wanted.request), tuple(map(str, holding_files(vault, wanted)))
     forms, places = (erasure.found, erasure.places) if (erasure := wanted.erasure()) else ((), ())
-    return Preview(in_git, private, forms, places, _kept(vault, wanted), out_of_reach(vault, wanted), wanted.clauses)
+    kept = _kept(vault, wanted, in_git.people)
+    return Preview(in_git, private, forms, places, kept, out_of_reach(vault, wanted), wanted.clauses)
 
 
 def erase(vault: Vault, wanted: Wanted, step: Step = lambda _: None) -> Receipt:
@@ -170,7 +172,7 @@ def _erase(vault: Vault, wanted: Wanted, step: Step, *, was_resumed: bool = Fals
         entries,
         rows,
         tuple(found),
-        _kept(vault, wanted),
+        _kept(vault, wanted, done.people),
         out_of_reach(vault, wanted, after=True),
         (
             *filter(None, (no_entries, no_rows)),
@@ -211,7 +213,7 @@ def _records(vault: Vault, wanted: Wanted) -> Iterator[None]:
         yield
 
 
-def _kept(vault: Vault, wanted: Wanted) -> tuple[str, ...]:
+def _kept(vault: Vault, wanted: Wanted, people: int) -> tuple[str, ...]:
     lines = [
         f"{layout.user_dir(user_id)}: {count} of this user's files say the same, and stay theirs: `vault-memory erase "
         f"--user {user_id} --text …` takes it out there"
@@ -229,7 +231,14 @@ def _kept(vault: Vault, wanted: Wanted) -> tuple[str, ...]:
         "takes both"
         for path in wanted.elsewhere
     ]
+    lines += [
+        f"{value}, learned from it, in the profile and its history: `vault-memory pref unset --user {wanted.user_id} "
+        f"{value}` takes it out of the profile"
+        for value in wanted.values
+    ]
     if erasure := wanted.erasure():
+        if people:
+            lines.append(f"when commits were made; who made {people:,} of them is called {MASK.decode()} there")
         if words := erasure.other_words:
             lines.append(f"another region's words for it ({', '.join(words)}): name each with --text, too")
         lines.append("the same in other words, in another spelling or language: `vault-memory search` finds it")

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from vault_memory.adapters import files, git
 from vault_memory.adapters.git import Repository
 from vault_memory.core import layout
+from vault_memory.core.erasing import MASK
 from vault_memory.core.privacy import shown_address
 from vault_memory.errors import in_command
 from vault_memory.services.erasing.wanted import Wanted
@@ -27,6 +28,7 @@ def _lines(vault: Vault, wanted: Wanted, *, after: bool) -> Iterator[str]:
                 f"the remote {shown_address(name)} keeps what was sent there: `vault-memory erase --push "
                 f"{in_command(name)}` writes the new history over it, with your yes"
             )
+    yield from _settings(vault, wanted)
     yield "clones, forks and other machines that share this vault: erase there, too, or delete and clone anew"
     if files.names(modules := Repository(vault.history.root).common_dir / "modules"):
         yield f"the histories of submodules, also of former ones: {modules}"
@@ -52,6 +54,20 @@ def _lines(vault: Vault, wanted: Wanted, *, after: bool) -> Iterator[str]:
         yield "a server or daemon is running and may have it in memory: restart it"
     yield "the history of your shell, if the text was typed there; terminals that show it"
     yield "what a disk keeps of deleted files below the file system"
+
+
+def _settings(vault: Vault, wanted: Wanted) -> Iterator[str]:
+    """Git's settings of who makes commits, where a text stands in one: those of this repository it is taken out of."""
+    if not (erasure := wanted.erasure()):
+        return
+    args = ("config", "--null", "--show-scope", "--get-regexp", r"^user\.(name|email)$")
+    fields = os.fsdecode(git.run(vault.history.root, *args, ok=(0, 1))).split("\0")
+    for scope, setting in zip(fields[::2], fields[1::2], strict=False):
+        name, _, value = setting.partition("\n")
+        if scope == "local" and (MASK.decode() in value or erasure.holds(os.fsencode(value))):
+            yield f"git's {name} of this vault is {MASK.decode()} then: `git config {name} …` sets it anew"
+        elif erasure.holds(os.fsencode(value)):
+            yield f"git's {name} says it, and so would new commits: `git config --{scope} {name} …` sets it anew"
 
 
 def _step(wanted: Wanted) -> str:

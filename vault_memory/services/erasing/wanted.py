@@ -15,9 +15,9 @@ from vault_memory.adapters.git import ObjectReader, Repository, object_id
 from vault_memory.core import layout, memories, reading
 from vault_memory.core.erasing import Erasure, Parts, Tombstones, words_of_every_vault
 from vault_memory.core.notes import entries
-from vault_memory.core.profile import read_row
+from vault_memory.core.profile import NOTE, Profile, read_row
 from vault_memory.core.trailers import KEYS
-from vault_memory.errors import NotFound, UsageError
+from vault_memory.errors import NotFound, TooLarge, UsageError, in_command
 from vault_memory.services.memories import memory_files
 from vault_memory.services.notes import turn_at
 from vault_memory.services.vault import Vault
@@ -30,8 +30,9 @@ class Wanted:
     """What is to be erased. `user_id` is whose it is (`layout.SHARED` for a shared note); `is_user`: all of them, under
     the `former_ids` too; rows of the long-term store may be under those in any case. `request` is what git's half
     is asked for. `long_term`: rows of the long-term store, too. `bodies` are what an erased note said, by which it
-    is known when it comes back; `clauses` are those of the texts that were made of a part of another; `elsewhere`
-    are former paths of it that stay, for another note or another's is there."""
+    is known when it comes back; `clauses` are those of the texts that were made of a part of another; `values` are
+    values of the profile that were learned from a text, and stay (`languages Kotlin`); `elsewhere` are former paths of
+    it that stay, for another note or another's is there."""
 
     user_id: str
     request: Request
@@ -39,21 +40,22 @@ class Wanted:
     former_ids: tuple[str, ...] = ()
     bodies: tuple[str, ...] = ()
     clauses: tuple[str, ...] = ()
+    values: tuple[str, ...] = ()
     elsewhere: tuple[str, ...] = ()
     long_term: bool = False
 
     @classmethod
     def of(cls, told: dict[str, Any]) -> Wanted:
         """That of `as_dict`. Raises `ValueError`, `KeyError` or `TypeError` for anything else."""
-        names = ("former_ids", "bodies", "clauses", "elsewhere")
-        several = {name: tuple(map(str, told[name])) for name in names}
+        names = ("former_ids", "bodies", "clauses", "values", "elsewhere")
+        several = {name: tuple(map(str, told.get(name, ()))) for name in names}
         is_user, long_term = bool(told["is_user"]), bool(told["long_term"])
         request = Request.of(told["request"])
         return cls(str(told["user_id"]), request, is_user, **several, long_term=long_term)
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
-        names = ("user_id", "is_user", "former_ids", "bodies", "clauses", "elsewhere", "long_term")
+        names = ("user_id", "is_user", "former_ids", "bodies", "clauses", "values", "elsewhere", "long_term")
         return {name: getattr(self, name) for name in names} | {"request": self.request.as_dict()}
 
     @property
@@ -112,7 +114,8 @@ def of_texts(vault: Vault, user_id: str, texts: Sequence[str], *, long_term: boo
     clauses = _clauses_of(vault, user_id, texts)
     request = Request((*texts, *clauses), spared=spared)
     ids = former_ids(vault, user_id)
-    return Wanted(user_id, request, former_ids=tuple(ids), clauses=clauses, long_term=long_term)
+    values = _values_of(vault, user_id, texts)
+    return Wanted(user_id, request, former_ids=tuple(ids), clauses=clauses, values=values, long_term=long_term)
 
 
 def of_note(vault: Vault, name: str, user_id: str = "", *, long_term: bool = False) -> Wanted:
@@ -199,6 +202,24 @@ def _clauses_of(vault: Vault, user_id: str, texts: Sequence[str]) -> tuple[str, 
     return tuple(part for part in found if not Erasure([part]).holds(needed))
 
 
+def _values_of(vault: Vault, user_id: str, texts: Sequence[str]) -> tuple[str, ...]:
+    """The values of today's profile whose evidence quotes one of the texts or a part of it, each behind its key and as
+    a command has it."""
+    erasure, parts = Erasure(texts), Parts(texts)
+    try:
+        profile = Profile.decode(files.read(vault.path(user_id, layout.PROFILE)) or b"")
+    except TooLarge:  # `status` says so
+        return ()
+    found: dict[str, None] = {}
+    for line in reading.lines(files.read(vault.path(user_id, layout.FEEDBACK), None) or b""):
+        if (row := read_row(line)) is None or row.key == NOTE:
+            continue
+        is_held = any(item.value == row.value for item in profile.items(row.key)) if row.value else False
+        if is_held and (erasure.holds(row.quote.encode(*_LOSSY)) or any(True for _ in parts.of(row.quote))):
+            found[f"{row.key} {in_command(row.value)}"] = None
+    return tuple(found)
+
+
 def _learned(vault: Vault, user_id: str) -> Iterator[tuple[str, str]]:
     """(turn, words) of each memory, each line of evidence and each request in a log, in files and commits."""
     repository = Repository(vault.history.root)
@@ -217,7 +238,8 @@ def _learned(vault: Vault, user_id: str) -> Iterator[tuple[str, str]]:
             if path.suffix == ".jsonl":
                 if row := read_row(line):
                     yield row.source, row.quote
-                    yield row.source, row.value
+                    if row.key == NOTE:  # any other value is a word of a field, which is no text
+                        yield row.source, row.value
             elif request := entries.request_in(line.decode("utf-8", "replace")):
                 yield request.source, request.words
             elif kind == "memory-log":

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vault_memory.core.erasing import Erasure, Names, numbered
+from vault_memory.core.erasing import Erasure
+from vault_memory.core.graph import FileNames, numbered
 
 NAMES = st.sampled_from(
     [b"Jo Fell.md", b"jo-fell.md", b"Jo  Fell.md", b"(erased).md", b"(erased) 2.md", b"Jo Fell 2.md", b"Jo Fell.md 2"]
@@ -34,7 +35,7 @@ def test_names_in_one_folder_stay_as_many(folders: list[frozenset[bytes]]) -> No
     """Whatever stood beside what, when; also of a name that is asked for without being heard of, and for who goes on
     with what was decided before."""
     erasure = Erasure(["Jo Fell"])
-    names = Names(erasure.masked, {})
+    names = FileNames(erasure.masked, {})
     for folder in folders:
         names.hear(sorted(folder))
     decided = dict(names.settled())
@@ -42,13 +43,13 @@ def test_names_in_one_folder_stay_as_many(folders: list[frozenset[bytes]]) -> No
         called = {names.called(name) for name in folder}
         assert len(called) == len(folder)
         assert not any(map(erasure.holds, called))
-    again = Names(erasure.masked, decided)
+    again = FileNames(erasure.masked, decided)
     again.hear(sorted({*folders[0], *map(names.called, folders[0])}))
     assert {name: again.settled()[name] for name in decided} == decided
 
 
 def test_one_that_stood_beside_no_other_has_no_number() -> None:
-    names = Names(Erasure(["Jo Fell"]).masked, {})
+    names = FileNames(Erasure(["Jo Fell"]).masked, {})
     for folder in ([b"Jo Fell.md"], [b"jo-fell.md"], [b"(erased).md"]):
         names.hear(folder)
     assert set(names.settled().values()) == {b"(erased).md"}

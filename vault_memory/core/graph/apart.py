@@ -1,19 +1,17 @@
-"""What files and folders are called without the texts. Those that stand in one folder stay apart, by a number before
-the ending of the name: by its ending a note is known as one."""
+"""What files and folders are called when words are taken out of their names. Those that stand in one folder stay apart,
+by a number before the ending of the name: by its ending a note is known as one."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 
-from vault_memory.core.erasing.forms import MASK
-
 _ENDING = re.compile(rb"(?:\.[A-Za-z][A-Za-z0-9]{0,9})*\Z")
 _OF_NOTES = re.compile(rb"\.(?:md|canvas|base)\Z")
 
 
-class Names:
-    """`masked` takes the texts out of bytes; `given` is what was decided before, by the former name.
+class FileNames:
+    """`masked` takes the words out of a name; `given` is what was decided before, by the former name.
 
     A name means the same in all of history, so that a file keeps its past. Two are called alike where no folder has
     both at one time: a note that was renamed is one note."""
@@ -29,18 +27,17 @@ class Names:
         names without a number."""
         alike: dict[bytes, list[bytes]] = {}
         for name in folder:
-            if MASK in (plain := self._without(name)):
-                alike.setdefault(plain, []).append(name)
+            alike.setdefault(self._without(name), []).append(name)
         for group in map(frozenset, alike.values()):
             for name in group if len(group) > 1 else ():
                 self._together.setdefault(name, set()).add(group)
 
     def settled(self) -> dict[bytes, bytes]:
-        """What each name is called that was heard of and holds a text."""
+        """What each name is called that was heard of and has such words."""
         for name, plain in self._plain.items():
             if name != plain and name not in self._given:
                 others = frozenset().union(*self._together.get(name, ())) - {name}
-                # Of the others, one that holds no text stays, and one that has no name yet gets another than this one.
+                # One of them that has no such words stays; one that has no name yet gets another than this one.
                 self._give(name, {self._given.get(each, each) for each in others})
         return self._given
 
@@ -60,7 +57,7 @@ class Names:
         return {*self._plain.values(), *self._given.values()}
 
     def _without(self, name: bytes) -> bytes:
-        """A name without the texts. A text that has the ending of a note in it leaves that."""
+        """A name without the words. Where these have the ending of a note, that stays."""
         if name not in self._plain:
             masked = self._masked(name)
             if masked != name and (ending := _OF_NOTES.search(name)) and not masked.endswith(ending[0]):
