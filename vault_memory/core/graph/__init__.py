@@ -1,5 +1,6 @@
 """The knowledge graph: an entity and its relations in one note, `entities/<Name>.md`; the names by which it is found,
-the links between notes, search, neighbourhoods and paths; and the graph drawn as Mermaid, DOT or JSON."""
+the links between notes, search, neighbourhoods and paths; and the graph drawn as Mermaid, DOT or JSON. Also the names
+that files get when words are taken out of them."""
 
 from __future__ import annotations
 
