@@ -132,8 +132,8 @@ def test_folders_and_links_are_called_otherwise_on_the_disk_as_in_git(vault: Vau
     assert vault.read(PurePosixPath(".trash/(erased)/ignored.txt")) == b"4\n"
     vault.history.erase(Request(gone=(notes / "goes",)))
     assert not os.path.lexists(vault.root / notes / "goes") and (vault.root / notes / "kept").is_dir()
-    trashed = {path.read_bytes() for path in (vault.root / ".trash").glob("(erased).txt*")}
-    assert trashed == {b"5\n", b"6\n"}, "what is called so already stays"
+    trashed = [vault.read(PurePosixPath(".trash") / name) for name in ("(erased).txt", "(erased) 2.txt")]
+    assert trashed == [b"6\n", b"5\n"], "what is called so already stays"
 
 
 def test_what_a_person_has_staged_and_edited_stays_so(vault: Vault) -> None:
@@ -168,29 +168,6 @@ def test_the_notes_of_another_user_keep_the_text(vault: Vault) -> None:
     vault.history.erase(Request((SECRET,), spared=(PurePosixPath("memory/bob"),)))
     assert vault.read() == b"(erased)\n" and vault.read(BOB) == SECRET.encode() + b"\n"
     assert vault.git("show", f"HEAD:{BOB}") == SECRET + "\n"
-    vault.assert_clean()
-
-
-def test_two_files_that_are_called_alike_then_stay_two(vault: Vault) -> None:
-    vault.write(b"1\n", NOTE.with_name("Zanzibar.md"))
-    vault.write(b"2\n", NOTE.with_name("zanzibar.md"))
-    vault.git("add", "-A")
-    vault.git("commit", "-q", "-m", "two")
-    vault.history.erase(Request(("zanzibar",)))
-    assert sorted(path.read_bytes() for path in (vault.root / NOTE.parent).iterdir()) == [b"1\n", b"2\n"]
-    vault.assert_clean()
-
-
-def test_what_is_called_by_the_mark_since_an_erasing_before_stays_another_file(vault: Vault) -> None:
-    """Of the two files the one that is newer got its name first."""
-    for name in ("second", "first"):
-        vault.write(f"{name}\n".encode(), NOTE.with_name(f"the {name} codeword.md"))
-        vault.git("add", "-A")
-        vault.git("commit", "-q", "-m", "a note")
-    vault.history.erase(Request(("the first codeword",)))
-    vault.history.erase(Request(("the second codeword",)))
-    assert sorted(path.read_bytes() for path in (vault.root / NOTE.parent).iterdir()) == [b"first\n", b"second\n"]
-    assert len(vault.git("ls-tree", "--name-only", "-r", "HEAD", str(NOTE.parent)).split("\n")) == 3
     vault.assert_clean()
 
 

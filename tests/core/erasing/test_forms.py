@@ -57,6 +57,15 @@ def test_a_line_that_breaks_within_a_word_of_a_script_without_blanks(said: str) 
     assert Erasure(["密碼七號"]).holds(said.encode())
 
 
+@pytest.mark.parametrize("mark", ["- ", "* ", "+ ", "  - ", "- [ ] ", "> ", "> - ", "## ", ""])
+def test_what_a_line_of_markdown_is_it_stays(mark: str) -> None:
+    """The mark of a list is none of the text, also where the text was told with it; marks within the line go."""
+    erasure = Erasure([f"{mark}**I love walking** with Jo"])
+    for said in (mark, "- ", "> ", "# ", ""):
+        line = f"one\n{said}**I love walking** with Jo\ntwo\n".encode()
+        assert erasure.masked(line) == f"one\n{said}".encode() + MASK + b"\ntwo\n"
+
+
 def test_other_words_stay() -> None:
     data = b"the code is Zanzi bar, not Zanzibars code"
     assert Erasure(["the code is Zanzibar"]).masked(data) == data
@@ -163,7 +172,7 @@ def test_it_shows_the_words_around() -> None:
     assert erasure.places == ("the seventeen apples",)
 
 
-@pytest.mark.parametrize("text", ["hello world        .", ">        hello world", "-  -  -  hello world"])
+@pytest.mark.parametrize("text", ["hello world        .", "«        hello world", "«  «  «  hello world"])
 def test_blanks_around_a_text_are_one_thing(text: str) -> None:
     """As a pattern of each blank, thousands of them would be looked through in all ways."""
     erasure, blanks = Erasure([text]), " " * 5000

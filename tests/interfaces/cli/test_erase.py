@@ -19,6 +19,7 @@ def test_g5_one_command_and_it_is_unfindable(cli: Cli) -> None:
     assert "a second look through history and files found nothing" in said
     assert "no backup is made: it would hold what is to be gone" in said
     assert "cannot be reached from here: clones" in said
+    assert "is called now: memory/alice/notes/(erased).md" in said
     assert leftovers(cli.folder, SECRET).places == []
     assert "Zanzibar" not in cli("search", "--user", "alice", "Zanzibar codeword")
     refused = cli("turn", "--user", "alice", "--message", f"so {SECRET}", "--reply", "ok", code=2)

@@ -32,6 +32,7 @@ def test_g5_it_is_shown_and_then_erased(server: Server) -> None:
     alice("POST", f"{USER}/erasings/confirm", 403, json=again)
     receipt = server.admin("POST", f"{USER}/erasings/confirm", json=again)
     assert receipt["left"] == receipt["problems"] == [] and receipt["commits"] and receipt["files"] > 1
+    assert [name for name in receipt["renamed"] if name.endswith("-(erased).md")], "a memory"
     assert leftovers(server.vault.root, SECRET).places == []
     server.admin("POST", f"{USER}/erasings/confirm", 400, json=again)
     assert "was erased" in alice("POST", "/api/v1/memory/alice/turns", 400, json=said)["detail"]

@@ -200,6 +200,34 @@ def test_a_note_is_known_by_its_path_and_not_by_what_others_say_as_well(vault: V
     save_note(vault, PurePosixPath("memory/alice/notes/n.md"), None, template.encode(), "m", vault.history.person())
 
 
+def test_notes_that_are_called_alike_then_are_found_still(vault: Vault) -> None:
+    """Each is Markdown as before, and the receipt names them."""
+    notes = vault.root / layout.user_dir("alice") / "notes"
+    notes.mkdir(parents=True)
+    said = {"Jo Fell.md": "the copper heron", "jo-fell.md": "the silver badger", "Jo  Fell.md": "the golden otter"}
+    for name, words in said.items():
+        (notes / name).write_text(f"{words}\n")
+    git(vault.root, "add", "-A")
+    git(vault.root, "-c", "user.name=A", "-c", "user.email=a@x", "commit", "-qm", "notes")
+    receipt = erase(vault, of_texts(vault, "alice", ["Jo Fell"]))
+    assert receipt.left == ()
+    now = {f"memory/alice/notes/(erased){number}.md" for number in ("", " 2", " 3")}
+    assert {*receipt.renamed} == now
+    found = {PurePosixPath(search(vault, "alice", SearchQuery(words)).hits[0].source).name for words in said.values()}
+    assert found == {PurePosixPath(name).name for name in now}
+
+
+def test_commits_that_change_no_file_are_named_where_a_user_goes(vault: Vault) -> None:
+    record_turn(vault, "alice", "I like mangos", "ok")
+    vault.history.flush()
+    command = ("-c", "user.name=A", "-c", "user.email=a@x", "commit", "-q", "--allow-empty", "-m", "a plan of hers")
+    git(vault.root, *command)
+    named = git(vault.root, "rev-parse", "--short", "HEAD").strip()
+    told = [line for line in preview(vault, of_user(vault, "alice")).kept if "change no file" in line]
+    assert len(told) == 1 and f"({named})" in told[0]
+    assert not [line for line in preview(vault, of_texts(vault, "alice", ["mangos"])).kept if "change no file" in line]
+
+
 def test_what_another_user_wrote_stays_theirs_and_is_said(vault: Vault) -> None:
     record_turn(vault, "bob", f"Remember that {SECRET}", "ok")
     record_turn(vault, "alice", f"Remember that {SECRET}", "ok")

@@ -12,7 +12,14 @@ if TYPE_CHECKING:
     from vault_memory.adapters.erasing.erase import erase_from_git, finish_erasing, refuse_erasing
     from vault_memory.adapters.erasing.former import JOURNAL, now_called, read_map
     from vault_memory.adapters.erasing.incoming import brought_back
-    from vault_memory.adapters.erasing.look import held_files, look_for, paths_of, refuse_nested, still_said
+    from vault_memory.adapters.erasing.look import (
+        held_files,
+        look_for,
+        paths_of,
+        refuse_nested,
+        still_said,
+        without_changes,
+    )
     from vault_memory.adapters.erasing.messages import named_in
     from vault_memory.adapters.erasing.request import Erased, Request
     from vault_memory.adapters.erasing.stones import (
@@ -46,6 +53,7 @@ __all__ = [
     "refuse_nested",
     "still_said",
     "tombstones_of_history",
+    "without_changes",
     "write_tombstones",
 ]
 
@@ -73,6 +81,7 @@ __getattr__ = lazy_exports(
         "refuse_nested": "look",
         "still_said": "look",
         "tombstones_of_history": "stones",
+        "without_changes": "look",
         "write_tombstones": "stones",
     },
 )

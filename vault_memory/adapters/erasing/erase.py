@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import shutil
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -21,7 +20,6 @@ from vault_memory.adapters.erasing.references import (
     move_references,
     moves_of,
     rewrite_all,
-    taken_names,
 )
 from vault_memory.adapters.erasing.request import Erased, Request
 from vault_memory.adapters.erasing.rewrite import Rewrite
@@ -32,6 +30,7 @@ from vault_memory.adapters.erasing.working_tree import (
     index_lock,
     mask_files,
     rename_on_disk,
+    with_names,
     write_index,
 )
 from vault_memory.adapters.git import ObjectReader, Repository
@@ -53,8 +52,7 @@ def erase_from_git(repository: Repository, request: Request, step: Step = lambda
     """
     request.erasure()
     refuse_erasing(repository)
-    # Asked for once: what a run that is killed has called so is not taken for the next.
-    request = replace(request, taken=taken_names(repository.top, request))
+    request = with_names(repository.top, request)
     told = json.dumps(request.as_dict()).encode()
     files.write_private(repository.common_dir / JOURNAL, told, repository.common_dir)
     step("asked")
@@ -71,7 +69,7 @@ def finish_erasing(repository: Repository, step: Step = lambda _: None) -> Erase
     except (ValueError, KeyError, TypeError) as error:
         raise HistoryError(f"{journal} is damaged: delete it, then erase again what was to be erased") from error
     refuse_erasing(repository)
-    return _erase(repository, request, step)
+    return _erase(repository, with_names(repository.top, request), step)
 
 
 def refuse_erasing(repository: Repository) -> None:
@@ -111,7 +109,7 @@ def _erase(repository: Repository, request: Request, step: Step) -> Erased:
         made: dict[str, tuple[str, bytes]] = {}
         former = read_map(where)
         rewrite = Rewrite(
-            read, add, request.erasure(), request.gone, request.spared, former, request.named, request.taken
+            read, add, request.erasure(), request.gone, request.spared, former, request.named, request.called
         )
         rewrite_all(top, rewrite)
         moves = moves_of(top, rewrite)
@@ -130,7 +128,9 @@ def _erase(repository: Repository, request: Request, step: Step) -> Erased:
         step("logs written")
         _drop_old_objects(where, top, step)
         files.remove_private(where / JOURNAL, where)
-    return Erased(rewrite.commits, moved, changed, rewrite.people)
+    now = [(path, rewrite.path(path)) for path in changed]
+    renamed = tuple(path for old, path in now if path is not None and path.name != old.name)
+    return Erased(rewrite.commits, moved, changed, rewrite.people, renamed)
 
 
 # What else git keeps --------------------------------------------------------------------------------------------------

@@ -7,24 +7,25 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path, PurePosixPath
 
 from vault_memory.adapters import files, git
-from vault_memory.adapters.erasing.references import TIMEOUT_S, moves_of, rewrite_all, taken_names
+from vault_memory.adapters.erasing.references import TIMEOUT_S, moves_of, rewrite_all
 from vault_memory.adapters.erasing.request import Erased, Request
 from vault_memory.adapters.erasing.rewrite import Rewrite
-from vault_memory.adapters.erasing.working_tree import ignored_files, in_working_tree, named_on_disk
-from vault_memory.adapters.git import ObjectReader, Repository, object_id
+from vault_memory.adapters.erasing.working_tree import ignored_files, in_working_tree, named_on_disk, with_names
+from vault_memory.adapters.git import EMPTY_TREE, ObjectReader, Repository, object_id
 from vault_memory.adapters.scan import walk
 from vault_memory.core import layout
-from vault_memory.core.erasing import Literal
+from vault_memory.core.erasing import MASK, Literal
 from vault_memory.errors import HistoryError
 
 _EMPTY = object_id("blob", b"")
+_OF_STASH = "index on "
 
 
 def look_for(repository: Repository, request: Request) -> Erased:
     """What would be erased now: the commits that would be made anew, the references whose names or targets would be
     others, and the files on the disk, among those that git tracks or would, that would change. Nothing is written."""
     top = repository.top
-    taken = taken_names(top, request)
+    request = with_names(top, request)
     with ObjectReader(top) as reader:
         made: dict[str, tuple[str, bytes]] = {}
 
@@ -37,7 +38,7 @@ def look_for(repository: Repository, request: Request) -> Erased:
         def read(name: str) -> tuple[str, bytes]:
             return made[name] if name in made else reader.read(name)
 
-        rewrite = Rewrite(read, add, request.erasure(), request.gone, request.spared, {}, request.named, taken)
+        rewrite = Rewrite(read, add, request.erasure(), request.gone, request.spared, {}, request.named, request.called)
         rewrite_all(top, rewrite)
         moves = moves_of(top, rewrite)
     changed = [
@@ -84,6 +85,23 @@ def still_said(repository: Repository, request: Request, forms: Iterable[str]) -
     for commit, message in zip(told[::2], told[1::2], strict=False):
         look(f"the message of {commit.decode().strip()}", message)
     return [*found]
+
+
+def without_changes(repository: Repository) -> list[str]:
+    """The short ids of the commits that differ in no file from any commit before, and say more than the mark: nobody
+    can tell of which file they speak. Those that git makes for a stash are none."""
+    args = ("log", "--exclude=refs/notes/*", "--all", "--reflog", "--format=%H %h %T %P%x00%s%x00")
+    told = git.run(repository.top, *args, timeout_s=TIMEOUT_S).decode("utf-8", "replace").split("\0")
+    rows = [(facts.split(), subject) for facts, subject in zip(told[::2], told[1::2], strict=False)]
+    trees = {facts[0]: facts[2] for facts, _ in rows}
+    return [
+        short
+        for (_, short, tree, *parents), subject in rows
+        if {trees.get(each, "") for each in parents} <= {tree}
+        and (parents or tree == EMPTY_TREE)
+        and subject != MASK.decode()
+        and not subject.startswith(_OF_STASH)
+    ]
 
 
 def held_files(repository: Repository) -> list[tuple[PurePosixPath, str]]:

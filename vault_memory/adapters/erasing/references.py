@@ -8,26 +8,18 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from vault_memory.adapters import files, git
-from vault_memory.adapters.erasing.request import Request
 from vault_memory.adapters.erasing.rewrite import Rewrite
 from vault_memory.adapters.git import Repository
 from vault_memory.core import reading
-from vault_memory.core.erasing import MASK
 
 TIMEOUT_S = 1800.0
 Step = Callable[[str], None]
 
 
-def taken_names(top: Path, request: Request) -> tuple[str, ...]:
-    """The names of files and folders that an erasing before has given: they are other files. None without texts."""
-    if not request.texts:
-        return ()
-    args = ("--all", "--reflog", "--name-only", "-m", "--root", "--no-renames", "--format=")
-    where, plain = ("-z", "--", f"*{MASK.decode()}*"), {"GIT_LITERAL_PATHSPECS": "0"}
-    listed = git.run(top, "log", *args, *where, extra=plain, timeout_s=TIMEOUT_S)
-    listed += git.run(top, "ls-files", "--cached", "--others", *where, extra=plain)
-    names = {name for path in listed.split(b"\0") for name in path.split(b"/") if MASK in name}
-    return tuple(sorted(map(os.fsdecode, names)))
+def trees_of(top: Path) -> list[str]:
+    """The tree of each commit, the last ones first."""
+    args = ("log", "--exclude=refs/notes/*", "--all", "--reflog", "--format=%T")
+    return [*dict.fromkeys(git.run(top, *args, timeout_s=TIMEOUT_S).decode().split())]
 
 
 def rewrite_all(top: Path, rewrite: Rewrite) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
@@ -14,6 +14,7 @@ from vault_memory.adapters.erasing.messages import Messages, divided
 from vault_memory.adapters.git import EMPTY_TREE, FOLDER_MODE, SUBMODULE_MODE
 from vault_memory.core import reading
 from vault_memory.core.erasing import MASK, Erasure
+from vault_memory.core.graph import FileNames
 
 _ENTRY = re.compile(rb"([0-7]{5,6}) ([^\0]+)\0(.{20})", re.DOTALL)
 _HEADER = re.compile(rb"[^\n]+(?:\n [^\n]*)*")
@@ -58,7 +59,7 @@ class Rewrite:
         spared: Collection[PurePosixPath],
         former: dict[str, str],
         named: Collection[str] = (),
-        taken: Collection[str] = (),
+        called: Iterable[tuple[str, str]] = (),
     ) -> None:
         self.former = former
         self.commits = self.people = 0
@@ -74,8 +75,8 @@ class Rewrite:
             self._folder(path.parent).gone.add(os.fsencode(path.name))
         for path in spared:
             self._folder(path.parent).below[os.fsencode(path.name)] = _SPARED
-        self._names: dict[bytes, bytes] = {}
-        self._taken = set(map(os.fsencode, taken))
+        self.names = FileNames(self.masked, {os.fsencode(old): os.fsencode(new) for old, new in called})
+        self._heard: set[tuple[int, str]] = set()
         self._blobs: dict[str, str] = {}
         self._trees: dict[tuple[int, str], str | None] = {}
 
@@ -89,17 +90,23 @@ class Rewrite:
         """Bytes without the texts."""
         return self._texts.masked(data) if self._texts else data
 
-    def name(self, name: bytes) -> bytes:
-        """The name of a file, folder or reference without the texts. Two that would be called alike have numbers."""
-        if name not in self._names:
-            masked = free = self.masked(name)
-            if masked != name:
-                number, taken = 1, self._taken.union(self._names.values())
-                while free in taken:
-                    number += 1
-                    free = b"%s-%d" % (masked, number)
-            self._names[name] = free
-        return self._names[name]
+    def hear_names(self, tree: str) -> None:
+        """Hear of the names in the tree of a whole commit, before any is asked for."""
+        self._hear(tree, self._top)
+
+    def _hear(self, tree: str, folder: _Folder) -> None:
+        if (id(folder), tree) in self._heard:
+            return
+        self._heard.add((id(folder), tree))
+        names = list[bytes]()
+        for mode, name, raw in _ENTRY.findall(self._read(tree)[1]):
+            below = folder.below.get(name, _PLAIN)
+            if name in folder.gone or below.is_spared:
+                continue
+            names.append(name)
+            if mode.lstrip(b"0") == FOLDER_MODE:
+                self._hear(raw.hex(), below)
+        self.names.hear(names)
 
     def reference(self, name: bytes) -> bytes:
         """The name of a reference without the texts: `refs/heads/` is git's word, what stands behind it a person's."""
@@ -114,7 +121,7 @@ class Rewrite:
             if name in folder.gone:
                 return None
             below = folder if folder.is_spared else folder.below.get(name, _PLAIN)
-            parts.append(os.fsdecode(name if below.is_spared else self.name(name)))
+            parts.append(os.fsdecode(name if below.is_spared else self.names.called(name)))
             folder = below
         return PurePosixPath(*parts)
 
@@ -167,7 +174,7 @@ class Rewrite:
                 new = self._tree(old, folder.below.get(name, _PLAIN))
             elif mode != SUBMODULE_MODE:
                 new = self.blob(old)
-            called = name if folder.below.get(name, _PLAIN).is_spared else self.name(name)
+            called = name if folder.below.get(name, _PLAIN).is_spared else self.names.called(name)
             has_changed |= new != old or called != name
             if new is not None:
                 entries[called] = (mode, bytes.fromhex(new))
@@ -219,13 +226,14 @@ class Rewrite:
                 self._emptied_now.add(self.former.get(commit, commit).encode())
 
     def _is_emptied(self, commit: str, headers: Collection[bytes]) -> bool:
-        """Whether all that a commit changed, or brought into its first parent, is gone: then its message tells of
-        nothing else."""
+        """Whether all that a commit changed is gone: then its message tells of nothing else. That of a merge tells of
+        what was brought into the first parent, or, where that was nothing, of what differs from the others."""
         (tree,) = (header[5:].decode() for header in headers if header.startswith(b"tree "))
         parents = [header[7:].decode() for header in headers if header.startswith(b"parent ")]
         old, new = self._trees_of[commit] = tree, self.tree(tree)
-        old_parent, new_parent = self._trees_of.get(parents[0], ("", "")) if parents else ("", EMPTY_TREE)
-        return new == new_parent and old not in (new, old_parent)
+        befores = [self._trees_of.get(each, ("", "")) for each in parents] or [(EMPTY_TREE, EMPTY_TREE)]
+        compared = befores[:1] if befores[0][0] != old else befores
+        return all(now == new for _, now in compared) and any(before != old for before, _ in compared)
 
     def log(self, row: bytes) -> bytes:
         """A line of the log of a reference. Where the message of the commit that it came to is gone, that goes here,

@@ -1,4 +1,5 @@
-"""Git's index, and the files of the working tree: those that git tracks or would, without what is erased."""
+"""Git's index, and the files of the working tree: those that git tracks or would, without what is erased; and what
+files are called then."""
 
 from __future__ import annotations
 
@@ -6,15 +7,17 @@ import os
 import shutil
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
 from vault_memory.adapters import files, git
-from vault_memory.adapters.erasing.references import TIMEOUT_S
+from vault_memory.adapters.erasing.references import TIMEOUT_S, trees_of
+from vault_memory.adapters.erasing.request import Request
 from vault_memory.adapters.erasing.rewrite import Rewrite
-from vault_memory.adapters.git import SUBMODULE_MODE, Repository
+from vault_memory.adapters.git import SUBMODULE_MODE, ObjectReader, Repository, object_id
 from vault_memory.adapters.scan import walk
 from vault_memory.core import layout
+from vault_memory.core.graph import numbered
 from vault_memory.errors import HistoryError
 
 LOCK, INDEX = "vault-memory/erasing.lock", "vault-memory/erasing.index"
@@ -35,6 +38,32 @@ class Entry:
     @property
     def has_changed(self) -> bool:
         return self.now != self.path or self.blob_now != self.blob
+
+
+def with_names(top: Path, request: Request) -> Request:
+    """The request with what each file and folder is called without the texts, in history and on the disk. It is decided
+    once for all: what a run that is killed has called so means the same to the next."""
+    if not request.texts:
+        return request
+    folders: dict[PurePosixPath, set[bytes]] = {}
+    staged = [each for path in _in_index(top) for each in (path, *path.parents[:-1])]
+    for path in (*_on_disk(top), *staged):
+        folders.setdefault(path.parent, set()).add(os.fsencode(path.name))
+    with ObjectReader(top) as reader:
+        rewrite = Rewrite(
+            reader.read, object_id, request.erasure(), request.gone, request.spared, {}, called=request.called
+        )
+        for folder, names in sorted(folders.items()):  # what is there today keeps a name without a number
+            rewrite.names.hear(name for name in sorted(names) if not rewrite.is_spared(folder / os.fsdecode(name)))
+        for tree in trees_of(top):
+            rewrite.hear_names(tree)
+    called = rewrite.names.settled().items()
+    return replace(request, called=tuple((os.fsdecode(old), os.fsdecode(new)) for old, new in called))
+
+
+def _in_index(top: Path) -> list[PurePosixPath]:
+    listed = git.run(top, "ls-files", "--cached", "-z")
+    return [*dict.fromkeys(PurePosixPath(os.fsdecode(name)) for name in listed.split(b"\0") if name)]
 
 
 def index_entries(top: Path, rewrite: Rewrite) -> list[Entry]:
@@ -131,12 +160,11 @@ def _says(top: Path, path: PurePosixPath, rewrite: Rewrite) -> bool:
 
 
 def _free(place: Path) -> Path:
-    """The path, with a number where something is there already."""
-    number, free = 1, place
-    while os.path.lexists(free):
-        number += 1
-        free = place.with_name(f"{place.name}-{number}")
-    return free
+    """The path, with a number where somebody has put something there meanwhile."""
+    if not os.path.lexists(place):
+        return place
+    taken = set(map(os.fsencode, os.listdir(place.parent)))
+    return place.with_name(os.fsdecode(numbered(os.fsencode(place.name), taken)))
 
 
 @contextmanager

@@ -19,6 +19,8 @@ ENOUGH_BYTES = 12
 _KNOWN_BYTES = 20
 _CUT = rb"\xe2\x80\xa6|\\+u2026|\.\.\."
 _SLUG = re.compile(rb"_\d+_[A-Za-z0-9]+-((?:[A-Za-z0-9-]|[\x80-\xff])+)")
+_BLOCK = re.compile(r"(?:\s*+(?:>|(?:[-*+]|#{1,6})\s++(?:\[[ xX]\]\s++)?))*+\s*+")
+"""What makes a line of Markdown an item of a list, a heading or a quotation: the line stays one."""
 _BLANKS = re.compile(rb"[ \t]*+")
 _MAX_CHARACTER_BYTES = 4
 _MAX_ESCAPED = 12
@@ -44,8 +46,9 @@ class Whole:
         self._least = min(self._beginning, self._quoted, self._titled)
         first = next((at for at, each in enumerate(text) if each.isalnum()), len(text))
         last = next((at for at in range(len(text), 0, -1) if text[at - 1].isalnum()), first)
-        self._before, self._after = (_edge(signs) for signs in (text[:first], text[last:]))
-        self._edge_bytes = _MAX_ESCAPED * first
+        before = _BLOCK.sub("", text[:first], count=1)
+        self._before, self._after = (_edge(signs) for signs in (before, text[last:]))
+        self._edge_bytes = _MAX_ESCAPED * len(before)
 
     def spans(self, data: bytes) -> Iterator[tuple[int, int]]:
         """(start, end) of each place in bytes; of a quotation without `…`."""

@@ -1,5 +1,6 @@
 """The knowledge graph: an entity and its relations in one note, `entities/<Name>.md`; the names by which it is found,
-the links between notes, search, neighbourhoods and paths; and the graph drawn as Mermaid, DOT or JSON."""
+the links between notes, search, neighbourhoods and paths; and the graph drawn as Mermaid, DOT or JSON. Also the names
+that files get when words are taken out of them."""
 
 from __future__ import annotations
 
@@ -9,6 +10,7 @@ from vault_memory.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from vault_memory.core.graph import drawing
+    from vault_memory.core.graph.apart import FileNames, numbered
     from vault_memory.core.graph.entity import (
         FOLDER,
         RELATION_TYPES,
@@ -40,6 +42,8 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
+    "FileNames",
+    "numbered",
     "PROPERTIES",
     "FOLDER",
     "OBSERVATIONS",
@@ -75,6 +79,8 @@ __all__ = [
 __getattr__ = lazy_exports(
     __name__,
     {
+        "FileNames": "apart",
+        "numbered": "apart",
         "PROPERTIES": "note",
         "FOLDER": "entity",
         "OBSERVATIONS": "note",

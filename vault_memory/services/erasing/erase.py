@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 
@@ -18,6 +18,7 @@ from vault_memory.adapters.erasing import (
     refuse_erasing,
     refuse_nested,
     still_said,
+    without_changes,
     write_tombstones,
 )
 from vault_memory.adapters.git import Repository
@@ -69,8 +70,8 @@ class Preview:
 @dataclass(frozen=True)
 class Receipt:
     """What was erased, counted; and `left`: a line for each place where a second look, after all of it, found something
-    still. `clauses` went along with the texts. A `was_resumed` erasing counts only what was left to do. `problems`
-    says what could not be done."""
+    still. `clauses` went along with the texts, and `renamed` are the files and folders, as they are called now, whose
+    names held one. A `was_resumed` erasing counts only what was left to do. `problems` says what could not be done."""
 
     commits: int
     files: int
@@ -82,6 +83,7 @@ class Receipt:
     problems: tuple[str, ...] = field(default=())
     was_resumed: bool = False
     clauses: tuple[str, ...] = ()
+    renamed: tuple[str, ...] = ()
 
 
 def preview(vault: Vault, wanted: Wanted) -> Preview:
@@ -178,6 +180,7 @@ def _erase(vault: Vault, wanted: Wanted, step: Step, *, was_resumed: bool = Fals
         ),
         was_resumed,
         wanted.clauses,
+        tuple(map(str, done.renamed)),
     )
     step("looked again")
     forget_file(vault.root / JOURNAL, vault.root, lambda: step("noted as done"))
@@ -218,6 +221,11 @@ def _kept(vault: Vault, wanted: Wanted, people: int) -> tuple[str, ...]:
     ]
     if wanted.request.gone and not wanted.is_user:
         lines.append("other files and conversations that say the same: `vault-memory erase --text …` takes a text out")
+    if wanted.request.gone and (empty := without_changes(Repository(vault.history.root))):
+        lines.append(
+            f"the messages of commits that change no file ({_listed(empty)}): look whether they tell of it; "
+            "`vault-memory erase --text …` takes a text out"
+        )
     lines += [
         f"what {path} was before, in history: it is another note now, or another's; `vault-memory erase --note {path}` "
         "takes both"
@@ -238,7 +246,10 @@ def _kept(vault: Vault, wanted: Wanted, people: int) -> tuple[str, ...]:
     if any(f'"{user_id}"'.encode() in settings for user_id in wanted.users):
         lines.append(f"{layout.SETTINGS_FILE} names the user: take that out there")
     if wanted.erasure() and (others := files_without_text(vault)):
-        shown = ", ".join(map(str, others[:_MAX_NAMED]))
-        more = f" and {len(others) - _MAX_NAMED:,} more" if len(others) > _MAX_NAMED else ""
-        lines.append(f"files that are no text (packed, encrypted, pictures) are not looked into: {shown}{more}")
+        lines.append(f"files that are no text (packed, encrypted, pictures) are not looked into: {_listed(others)}")
     return tuple(lines)
+
+
+def _listed(names: Sequence[object]) -> str:
+    more = f" and {len(names) - _MAX_NAMED:,} more" if len(names) > _MAX_NAMED else ""
+    return ", ".join(map(str, names[:_MAX_NAMED])) + more

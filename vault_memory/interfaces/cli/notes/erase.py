@@ -123,6 +123,7 @@ def _show_receipt(receipt: Receipt) -> None:
         f"{receipt.entries:,} entries of stores and {plural(receipt.rows, 'row')} of the long-term store deleted"
     )
     _list("went along, learned from a part of it", receipt.clauses)
+    _list("is called now", receipt.renamed)
     _list("stays", receipt.kept)
     _list("still out of reach", receipt.out_of_reach)
     _list("problem", receipt.problems)

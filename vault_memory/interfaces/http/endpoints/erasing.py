@@ -66,6 +66,7 @@ class ErasedOut(BaseModel):
     entries: int = Field(examples=[2], description="Of the short-term store, and turns that waited to be sent.")
     rows: int = Field(examples=[0], description="Of the long-term store.")
     clauses: list[str] = Field([], examples=[["我住在台北"]], description="Parts of a text, learned, that went along.")
+    renamed: list[str] = Field([], examples=[["notes/(erased).md"]], description="What files are called now.")
     left: list[Reason] = Field(examples=[[]])
     kept: list[Reason] = Field(examples=[["packed files are not looked into: old.zip"]])
     outOfReach: list[Reason] = Field(examples=[["backups that were made before: delete those"]])
@@ -115,6 +116,7 @@ def confirm_erasing(_: TheAdmin, vault: TheVault, user_id: TheUser, body: Confir
         entries=done.entries,
         rows=done.rows,
         clauses=list(done.clauses[:MAX_LISTED]),
+        renamed=list(done.renamed[:MAX_LISTED]),
         left=reasons(done.left, vault.root),
         kept=reasons(done.kept, vault.root),
         outOfReach=reasons(done.out_of_reach, vault.root),
