@@ -246,3 +246,96 @@ def test_rows_of_a_user_who_is_erased_can_still_be_erased(opened: Callable[..., 
     receipt = erase(vault, of_user(vault, "bob", long_term=True))
     assert receipt.rows == 1 and receipt.problems == () and receipt.left == ()
     assert rows(server) == ["alice"]
+
+
+_NEVER = "CREATE OR REPLACE FUNCTION never() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN {} END $$"
+_ASKED = (
+    "CREATE TRIGGER never BEFORE DELETE ON talks FOR EACH ROW WHEN (OLD.chat LIKE 'said%') EXECUTE FUNCTION never()"
+)
+REFUSALS = {
+    "foreign key": (
+        "CREATE TABLE refs (c text, a timestamptz, FOREIGN KEY (c, a) REFERENCES talks (chat, at))",
+        "INSERT INTO refs SELECT chat, at FROM talks WHERE chat LIKE 'said%'",
+    ),
+    "a trigger's error": (_NEVER.format("RAISE EXCEPTION 'never';"), _ASKED),
+    "an error of no class": (_NEVER.format("RAISE EXCEPTION 'never' USING ERRCODE = 'XY123';"), _ASKED),
+    "a silent trigger": (_NEVER.format("RETURN NULL;"), _ASKED),
+    "a rule": ("CREATE RULE never AS ON DELETE TO talks WHERE OLD.chat LIKE 'said%' DO INSTEAD NOTHING",),
+    "a trigger that brings it back": (
+        _NEVER.format("INSERT INTO talks SELECT OLD.*; RETURN NULL;"),
+        _ASKED.replace("BEFORE", "AFTER"),
+    ),
+}
+
+
+@pytest.mark.parametrize("refusal", REFUSALS)
+def test_a_database_that_refuses_to_delete_is_a_problem_and_waits(
+    opened: Callable[..., Vault], server: PostgresServer, refusal: str
+) -> None:
+    """Files and history are erased all the same, other rows go, no command fails, and each round names it until the
+    database lets the rows go."""
+    vault = opened(server.url)
+    for name in ("said-1", "said-2", "zz"):
+        record_turn(vault, "alice", SECRET, "ok", conversation_id=name)
+    flush_long_term(vault)
+    for statement in REFUSALS[refusal]:
+        server.sql(statement)
+    try:
+        receipt = erase(vault, of_texts(vault, "alice", [SECRET], long_term=True))
+        assert any("PostgreSQL at 127.0.0.1" in line and "until then" in line for line in receipt.problems)
+        assert receipt.left == () and not (vault.root / ".vault-memory/erasing").exists()
+        if refusal != "an error of no class":  # it may be of the server as a whole
+            assert rows(server) == ["said-1", "said-2"] and receipt.rows == 1
+            assert any("kept 2 rows" in line for line in receipt.problems)
+        record_turn(opened(server.url), "alice", "and next", "ok", conversation_id="next")
+        for _ in range(2):
+            assert "still to be erased in PostgreSQL" in reach_again(vault, long_term=True)
+            assert flush_long_term(vault).waiting == 0
+        assert {"said-1", "said-2"} <= {*rows(server)}
+    finally:
+        server.sql(
+            "DROP TABLE IF EXISTS refs; DROP TRIGGER IF EXISTS never ON talks; DROP RULE IF EXISTS never ON talks"
+        )
+    assert reach_again(vault, long_term=True) == "" and rows(server) == ["next"]
+    assert not (vault.root / NOTE).exists()
+
+
+def test_rows_that_a_policy_keeps_are_told(opened: Callable[..., Vault], server: PostgresServer) -> None:
+    """Supabase's form: SELECT and INSERT have a policy, DELETE has none."""
+    server.sql("DROP ROLE IF EXISTS writer")
+    server.sql("CREATE ROLE writer LOGIN PASSWORD 'pw'")
+    try:
+        server.sql("GRANT SELECT, INSERT, UPDATE ON talks, thoughts TO writer")
+        vault = opened(server.url.replace("postgres:open-sesame", "writer:pw"))
+        record_turn(vault, "alice", SECRET, "ok", conversation_id="said")
+        flush_long_term(vault)
+        (told,) = erase(vault, of_texts(vault, "alice", [SECRET], long_term=True)).problems
+        assert "grant it SELECT and DELETE" in told and "INSERT" not in told
+        server.sql("GRANT DELETE ON talks, thoughts TO writer; ALTER TABLE talks ENABLE ROW LEVEL SECURITY")
+        server.sql("CREATE POLICY seen ON talks FOR SELECT USING (true)")
+        assert "kept 1 rows: a policy or trigger" in reach_again(vault, long_term=True)
+        assert rows(server) == ["said"]
+        server.sql("CREATE POLICY gone ON talks FOR DELETE USING (true)")
+        assert reach_again(vault, long_term=True) == "" and rows(server) == []
+    finally:
+        server.sql("DROP TABLE talks, thoughts; DROP OWNED BY writer; DROP ROLE writer")
+
+
+def test_sessions_are_in_utf8_whatever_the_variables_say(
+    opened: Callable[..., Vault], server: PostgresServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PGCLIENTENCODING", "LATIN1")
+    vault = opened(server.url)
+    record_turn(vault, "alice", SECRET, "好", conversation_id="said")
+    assert flush_long_term(vault).waiting == 0 and rows(server) == ["said"]
+    receipt = erase(vault, of_texts(vault, "alice", [SECRET], long_term=True))
+    assert receipt.rows == 1 and receipt.problems == ()
+
+
+def test_a_column_that_takes_no_id_is_a_problem(opened: Callable[..., Vault], server: PostgresServer) -> None:
+    server.sql("ALTER TABLE talks ALTER who TYPE uuid USING NULL")
+    vault = opened(server.url)
+    record_turn(vault, "alice", SECRET, "ok", conversation_id="said")
+    (told,) = erase(vault, of_texts(vault, "alice", [SECRET], long_term=True)).problems
+    assert "22P02" in told and "until then" in told
+    assert "22P02" in reach_again(opened(server.url), long_term=True)

@@ -8,14 +8,15 @@ from __future__ import annotations
 import re
 import socket
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from itertools import zip_longest
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
-from vault_memory.adapters.longterm.table import Table, Written
+from vault_memory.adapters.longterm.table import RowsKept, Table, Written
 from vault_memory.adapters.tokenizer import pack_token_record, text_of_tokens
 from vault_memory.core.longterm import KEY, NEEDED, Row, Target, has_other_tokens, merged, parts
 from vault_memory.errors import ConfigError, EndpointError, EndpointSlow, UsageError
@@ -29,6 +30,11 @@ TIMEOUT_S = 15.0
 _MAPPING = "correct longterm.tables (MEMORY_TABLE_MAP) or longterm.columns_map"
 _ROW_CLASSES = ("21", "22", "23", "44", "54", "P0")
 """Of such an SQLSTATE the row is the cause: another one may be taken."""
+_RIGHTS = {"write": "SELECT, INSERT and UPDATE", "delete": "SELECT and DELETE"}
+_STAYS = (
+    "a policy or trigger there refuses to delete them: let it allow that to the user of the address, or delete them "
+    "there yourself"
+)
 _AT_THE_DOOR = (
     ("password authentication failed|no password supplied", f"it refuses the password: correct that in {VARIABLE}"),
     ("does not exist|[Tt]enant or user not found|pg_hba", f"it knows no such user or database: correct {VARIABLE}"),
@@ -161,20 +167,45 @@ class PostgresStore:
     def drop(self, table: Table, user_id: str, holds: Callable[[Sequence[str | None]], bool]) -> Iterator[int]:
         """Delete the rows of a user for which `holds(values)`: those of the key, then those of the other mapped
         columns, as texts. Yields how many the database has deleted, after each page of rows, which is committed by
-        itself. A row that has no key is none of ours, and stays."""
+        itself. A row that has no key is none of ours, and stays. Raises `RowsKept`, after all others are deleted, for
+        rows that the database refuses to delete."""
         after: Sequence[str] = ()
+        kept: Counter[str] = Counter()
         while True:
-            dropped = 0
-            with self._asking() as connection:
+            with self._asking("delete") as connection:
                 page = self._sql.page(table, is_first=not after)
                 found: list[Any] = connection.execute(page, (user_id, *after)).fetchall()
-                for row in found:
-                    if holds(row):
-                        dropped += connection.execute(self._sql.delete(table), (user_id, *row[:2])).rowcount
-            yield dropped
+            yield self._drop_all(table, user_id, [row[:2] for row in found if holds(row)], kept)
             if len(found) < self._sql.PAGE:
-                return
+                break
             after = found[-1][:2]
+        if kept:
+            raise RowsKept(
+                "; ".join(
+                    f"{self.where}: the table {table.target.table!r} kept {count:,} rows: {why}"
+                    for why, count in kept.items()
+                )
+            )
+
+    def _drop_all(self, table: Table, user_id: str, keys: Sequence[Sequence[str]], kept: Counter[str]) -> int:
+        """Delete rows of a user, by their keys, in one transaction; where one of them is refused, each in its own. How
+        many the database has deleted; why those that are there still are `kept` is counted."""
+        if not keys:
+            return 0
+        given = [(user_id, *key) for key in keys]
+        try:
+            with self._asking("delete") as connection:
+                counts = [connection.execute(self._sql.delete(table), each).rowcount for each in given]
+                # A policy or a trigger lets a row stay, and no error says so.
+                there = [bool(connection.execute(self._sql.is_there(table), each).fetchone()) for each in given]
+        except _RowRefused as refused:
+            if len(keys) > 1:
+                return sum(self._drop_all(table, user_id, [key], kept) for key in keys)
+            kept[refused.why] += 1
+            return 0
+        if any(there):
+            kept[_STAYS] += sum(there)
+        return sum(count for count, stays in zip(counts, there, strict=True) if not stays)
 
     def _write_all(
         self, table: Table, rows: Mapping[int, Row], renamed: Sequence[tuple[str, str]], written: Written
@@ -184,7 +215,7 @@ class PostgresStore:
             written.outdated |= self._write_together(table, rows, renamed)
         except _RowRefused as refused:
             if len(rows) == 1:
-                written.refused |= dict.fromkeys(rows, str(refused))
+                written.refused |= dict.fromkeys(rows, refused.why)
             else:
                 for place, row in rows.items():
                     self._write_all(table, {place: row}, renamed, written)
@@ -238,8 +269,8 @@ class PostgresStore:
         return outdated
 
     @contextmanager
-    def _asking(self) -> Iterator[psycopg.Connection]:
-        """A transaction that ends in time; psycopg's errors as ours."""
+    def _asking(self, work: Literal["write", "delete"] = "write") -> Iterator[psycopg.Connection]:
+        """A transaction that ends in time; psycopg's errors as ours, which say what rights the `work` needs."""
         connection = self._connected()
         watch = _Watch(connection, self._timeout_s)
         try:
@@ -248,13 +279,15 @@ class PostgresStore:
                 yield connection
         except self._psycopg.Error as error:
             if (error.sqlstate or "")[:2] in _ROW_CLASSES:
-                raise _RowRefused(_refusal(error)) from None
+                raise _RowRefused(_refusal(error), self.where) from None
             self.close()
             if watch.is_cut or isinstance(error, self._psycopg.errors.QueryCanceled):
                 raise EndpointSlow(
                     f"{self.where}: no answer within {self._timeout_s:g} s: is it busy, or far?"
                 ) from None
-            raise self._ours(error) from None
+            raise self._ours(error, work) from None
+        except UnicodeError:  # a database without an encoding has any bytes
+            raise _RowRefused("a text is not of UTF-8", self.where) from None
 
     def _connected(self) -> psycopg.Connection:
         if self._connection is None or self._connection.closed:
@@ -263,21 +296,22 @@ class PostgresStore:
                     self._url,
                     autocommit=True,
                     connect_timeout=max(1, int(self._connect_timeout_s)),
+                    client_encoding="UTF8",  # whatever PGCLIENTENCODING or the address says
                     prepare_threshold=None,  # a pooler gives each transaction another session
                     application_name="vault-memory",
                 )
             except self._psycopg.Error as error:
-                raise self._ours(error) from None
+                raise self._ours(error, "write") from None
         return self._connection
 
-    def _ours(self, error: psycopg.Error) -> EndpointError | ConfigError:
+    def _ours(self, error: psycopg.Error, work: Literal["write", "delete"]) -> EndpointError | ConfigError:
         errors = self._psycopg.errors
         if isinstance(error, (errors.UndefinedTable, errors.UndefinedColumn, errors.InvalidColumnReference)):
             return ConfigError(f"{self.where}: a table has changed: {_MAPPING}; `vault-memory longterm check` names it")
         if isinstance(error, errors.ReadOnlySqlTransaction):
             return ConfigError(f"{self.where}: it is read-only: name the primary in {VARIABLE}")
         if isinstance(error, errors.InsufficientPrivilege):
-            return ConfigError(f"{self.where}: its user may not write there: grant it SELECT, INSERT and UPDATE")
+            return ConfigError(f"{self.where}: its user may not {work} there: grant it {_RIGHTS[work]}")
         if error.sqlstate or not isinstance(error, self._psycopg.OperationalError):
             return EndpointError(f"{self.where}: {type(error).__name__} ({error.sqlstate or 'psycopg'})")
         said = str(error)
@@ -290,8 +324,12 @@ class PostgresStore:
         return EndpointError(f"{self.where}: it cannot be reached, or has ended the connection: is it running?")
 
 
-class _RowRefused(Exception):
-    """A row is the cause of an error."""
+class _RowRefused(EndpointError):
+    """A row is the cause of an error: `why`, in words."""
+
+    def __init__(self, why: str, where: str = "") -> None:
+        super().__init__(f"{where}: {why}" if where else why)
+        self.why = why
 
 
 class _Watch:

@@ -125,11 +125,19 @@ def page(table: Table, *, is_first: bool) -> sql.Composed:
 
 def delete(table: Table) -> sql.Composed:
     """Delete the row of a user, by its key."""
-    columns = table.target.columns
-    return sql.SQL("DELETE FROM {table} WHERE {user} = %s AND ({key}) = (%s::{}, %s::{})").format(
+    return sql.SQL("DELETE FROM ") + _by_key(table)
+
+
+def is_there(table: Table) -> sql.Composed:
+    """A row for a user's row that is there, by its key; else none."""
+    return sql.SQL("SELECT 1 FROM ") + _by_key(table) + sql.SQL(" LIMIT 1")
+
+
+def _by_key(table: Table) -> sql.Composed:
+    return sql.SQL("{table} WHERE {user} = %s AND ({key}) = (%s::{}, %s::{})").format(
         *_key_types(table),
         table=_name(*parts(table.target.table)),
-        user=_name(columns["user_id"]),
+        user=_name(table.target.columns["user_id"]),
         key=_joined(", ", _key(table)),
     )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from vault_memory.core.longterm import Target
+from vault_memory.errors import EndpointError
 
 
 @dataclass(frozen=True)
@@ -18,6 +19,10 @@ class Table:
     key_types: tuple[str, ...]
     is_keyed: bool
     problems: tuple[str, ...]
+
+
+class RowsKept(EndpointError):
+    """The database keeps rows that are to go; the others are deleted."""
 
 
 @dataclass

@@ -9,9 +9,10 @@ from pathlib import Path
 
 from vault_memory.adapters import files
 from vault_memory.adapters.index import remove_index
+from vault_memory.adapters.longterm import RowsKept
 from vault_memory.core import layout
 from vault_memory.core.longterm import targets
-from vault_memory.errors import Busy, ConfigError, EndpointError, IndexUnusable, UsageError, VaultMemoryError
+from vault_memory.errors import Busy, ConfigError, IndexUnusable, VaultMemoryError
 from vault_memory.services.erasing.private_files import UNREACHED, names_of
 from vault_memory.services.erasing.unreached import POSTGRES, Unreached, note_unreached, used_elsewhere
 from vault_memory.services.erasing.wanted import Wanted
@@ -46,8 +47,11 @@ def clear_long_term(vault: Vault, wanted: Wanted) -> tuple[int, str]:
     try:
         for count in drop_long_term(vault, wanted):
             dropped += count
-    except (Busy, EndpointError, ConfigError, UsageError) as error:
-        told.append(f"no row of the long-term store was deleted after the first {dropped:,}: {error}")
+    except VaultMemoryError as error:
+        first = f"{dropped:,} rows of the long-term store were deleted, and not all that are to go"
+        if not isinstance(error, RowsKept):
+            first = f"no row of the long-term store was deleted after the first {dropped:,}"
+        told.append(f"{first}: {error}")
         if address is not None:
             missed.append(Unreached(POSTGRES, address, wanted, vault.now()))
     if missed:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 
+from vault_memory.adapters.longterm import RowsKept
 from vault_memory.adapters.tokenizer import text_of_tokens
 from vault_memory.core.longterm import targets
 from vault_memory.errors import UsageError
@@ -22,12 +23,19 @@ _REFLECTED = {"summary", "causes", "type", "updated_at"}
 
 def drop_rows(vault: Vault, user_ids: Iterable[str], holds: Holds) -> Iterator[int]:
     """Delete the rows of these ids that are meant, while nobody sends. Yields how many the database has deleted, some
-    at a time. Raises `Busy`, and `ConfigError` or `EndpointError`: the rows before that are deleted."""
+    at a time. Raises `Busy`, and `ConfigError` or `EndpointError`: the rows before that are deleted, and where it is
+    `RowsKept` all others, too."""
+    kept: list[str] = []
     with round_state(vault).lock(), vault.long_term() as store:
         for target in targets(vault.config.longterm_tables, vault.config.longterm_columns_map):
             table = store.look(target)
             for user_id in user_ids:
-                yield from store.drop(table, user_id, holds)
+                try:
+                    yield from store.drop(table, user_id, holds)
+                except RowsKept as error:
+                    kept.append(str(error))
+    if kept:
+        raise RowsKept("; ".join(kept))
 
 
 def count_rows(vault: Vault, user_ids: Iterable[str], holds: Holds) -> int:
