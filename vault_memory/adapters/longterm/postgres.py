@@ -17,6 +17,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal
 
 from vault_memory.adapters.longterm.table import RowsKept, Table, Written
+from vault_memory.adapters.state import Place
 from vault_memory.adapters.tokenizer import pack_token_record, text_of_tokens
 from vault_memory.core.longterm import KEY, NEEDED, Row, Target, has_other_tokens, merged, parts
 from vault_memory.errors import ConfigError, EndpointError, EndpointSlow, UsageError
@@ -47,7 +48,7 @@ class PostgresStore:
     """The database at a URL, `postgresql://user:password@host:5432/postgres`; of what it lacks libpq's variables and
     password file have the rest. One thread uses it, as a context, which ends the connection.
 
-    `used` is told its `address`, before anything is written there. Raises `ConfigError` for a wrong URL, or where
+    `used` is told the place of a table before anything is written there. Raises `ConfigError` for a wrong URL, or where
     psycopg is missing; the server is not asked. The other methods raise `ConfigError` for what somebody must correct,
     `EndpointError` for what may be over later, `EndpointSlow` where nothing comes for `timeout_s`.
     """
@@ -57,7 +58,7 @@ class PostgresStore:
         url: str,
         timeout_s: float = TIMEOUT_S,
         connect_timeout_s: float = CONNECT_TIMEOUT_S,
-        used: Callable[[str], None] = lambda _: None,
+        used: Callable[[Place], None] = lambda _: None,
     ) -> None:
         try:
             import psycopg
@@ -76,7 +77,8 @@ class PostgresStore:
             if not re.match(r"postgres(ql)?://", url):
                 raise ValueError("another scheme")
             given = _defaults(psycopg) | psycopg.conninfo.conninfo_to_dict(url)
-            host = str(given.get("host") or "localhost")
+            service = given.get("service")  # a file of libpq's says what that is
+            host = str(given.get("host") or (f"service={service}" if service else "localhost"))
             if not re.fullmatch(r"[0-9,]*", str(given.get("port") or "")):  # it is part of a password with a /
                 raise ValueError("a port of letters")
         except (ValueError, psycopg.Error):  # its words would show the password
@@ -85,7 +87,7 @@ class PostgresStore:
                 "and of a password's signs others than letters and digits are written as %40 and so on"
             ) from None
         # Of a password with an unwritten @ libpq takes the end for the host.
-        is_clear = url.count("@") < 2 and re.fullmatch(r"[\w.,:/-]+", host)
+        is_clear = url.count("@") < 2 and re.fullmatch(r"[\w.,:/=-]+", host)
         self.where = f"PostgreSQL at {host}" if is_clear else "PostgreSQL"
         user = given.get("user") or ""
         # One pooler stands before many databases of one name: their users tell them apart.
@@ -116,6 +118,8 @@ class PostgresStore:
             key = [target.columns[field] for field in KEY]
             is_keyed = connection.execute(self._sql.UNIQUE_KEY, {"table": name, "key": key}).fetchone() is not None
             (rights,) = connection.execute(self._sql.RIGHTS, {"table": name}).fetchall()
+            names = connection.execute(self._sql.PLACE, (name,)).fetchone() or ("", "")
+            place = Place(self.address, self._server(connection), *names)
         if not columns:
             raise ConfigError(
                 f"{self.where}: there is no table {target.table!r} for {target.logical}: {_MAPPING}, or "
@@ -131,7 +135,20 @@ class PostgresStore:
             tuple(columns[column][3] for column in key),
             is_keyed,
             tuple(_problems(target, columns, rights)),
+            place,
         )
+
+    def _server(self, connection: psycopg.Connection) -> str:
+        """Which server this is: what it got when it was made, or where nobody may read that, where the connection
+        leads."""
+        errors = self._psycopg.errors
+        try:
+            with connection.transaction():
+                ((number,),) = connection.execute(self._sql.SERVER).fetchall()
+                return str(number)
+        except (errors.InsufficientPrivilege, errors.UndefinedFunction, errors.FeatureNotSupported):
+            info = connection.info
+            return " ".join((info.host, info.hostaddr, str(info.port)))
 
     def write(self, table: Table, rows: Sequence[Row], renamed: Sequence[tuple[str, str]] = ()) -> Written:
         """Write rows, which are committed when this returns: into one that is there it is `merged`; without a unique
@@ -140,7 +157,7 @@ class PostgresStore:
         written = Written()
         if not rows:  # a plain turn has none in `memories`
             return written
-        self._used(self.address)
+        self._used(table.place)
         key = [[*table.target.columns].index(field) for field in KEY]
         named: dict[tuple[str | None, ...], list[int]] = {}
         for place, row in enumerate(rows):

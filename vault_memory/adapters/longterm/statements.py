@@ -30,6 +30,11 @@ SELECT coalesce(has_table_privilege(to_regclass(%(table)s), 'SELECT'), true),
        coalesce(has_table_privilege(to_regclass(%(table)s), 'UPDATE'), true),
        current_setting('transaction_read_only')::bool
 """
+PLACE = """
+SELECT current_database()::text, nspname || '.' || relname
+FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace WHERE pg_class.oid = to_regclass(%s)
+"""
+SERVER = "SELECT system_identifier::text FROM pg_control_system()"
 LOCK = "SELECT pg_advisory_xact_lock(hashtextextended('vault-memory ' || %s, 0))"
 """It holds up those of our writers who write the same table, and no other program."""
 

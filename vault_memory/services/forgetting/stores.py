@@ -17,7 +17,7 @@ from vault_memory.core.forgetting import Sought, SoughtTurn
 from vault_memory.errors import ConfigError, EndpointError, VaultMemoryError
 from vault_memory.services.erasing import former_ids
 from vault_memory.services.forgetting.find import zone_of
-from vault_memory.services.longterm import Holds, count_rows, drop_rows, moment_of, said_in
+from vault_memory.services.longterm import Dropped, Holds, count_rows, drop_rows, moment_of, said_in
 from vault_memory.services.notes import bring_back, ending, read_day, read_ended, write_ended
 from vault_memory.services.vault import Vault
 
@@ -116,8 +116,7 @@ def _drop_rows(vault: Vault, user_id: str, sought: Sought, ids: Collection[str])
     if vault.config.longterm_enabled:
         users = (user_id, *former_ids(vault, user_id))
         try:
-            for _ in drop_rows(vault, users, _row_is_sought(sought, ids, users)):
-                pass
+            drop_rows(vault, users, _row_is_sought(sought, ids, users), Dropped())
         except (ConfigError, EndpointError) as error:
             raise EndpointError(
                 f"{error} It is asked until its rows are gone, and nothing else is forgotten before; where it is gone "
