@@ -211,7 +211,7 @@ class Vault:
     def short_term(self) -> ShortTermStore:
         """The short-term store: in Redis, at REDIS_URL or else where the settings say, and embedded."""
         from vault_memory.adapters.shortterm import EmbeddedStore, MirroredStore, RedisStore
-        from vault_memory.adapters.state import REDIS_USED, UsedStores
+        from vault_memory.adapters.state import REDIS_USED, Place, UsedStores
         from vault_memory.core.recent import is_ours, later_value
 
         def later(key: str, there: str | None, ours: str) -> str:
@@ -221,8 +221,8 @@ class Vault:
         if not self.redis_url:
             return local
         shared = RedisStore(self.redis_url, is_ours)
-        used = UsedStores(self.root, REDIS_USED)
-        note = None if used.has(shared.address) else partial(used.note, shared.address)
+        used, place = UsedStores(self.root, REDIS_USED), Place(shared.address)
+        note = None if used.has(place) else partial(used.note, place)
         return MirroredStore(shared, local, later, used=note)
 
     @property

@@ -265,3 +265,18 @@ def test_what_is_deleted_is_what_the_database_says(server: PostgresServer) -> No
         assert sum(store.drop(table, "alice", lambda _: False)) == 0
         assert sum(store.drop(table, "alice", lambda _: True)) == 10
     assert server.sql(f'SELECT count(*) FROM "{name}"') == [(890,)]
+
+
+def test_a_database_without_an_encoding_is_read_as_utf8(server: PostgresServer) -> None:
+    """Its names are read; and bytes that are no UTF-8 are an error of the tree."""
+    server.sql("CREATE DATABASE plain ENCODING 'SQL_ASCII' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0")
+    url = server.url.rpartition("/")[0] + "/plain"
+    with psycopg.connect(url, autocommit=True) as made:
+        made.execute("CREATE TABLE talks (chat text, who text, at timestamptz)")
+        made.execute("INSERT INTO talks VALUES (convert_from('\\xff', 'SQL_ASCII'), 'alice', now())")
+    (target,) = targets({"conversations": "talks"}, {"conversation_id": "chat", "user_id": "who", "created_at": "at"})
+    with PostgresStore(url) as store:
+        table = store.look(target)
+        assert table.problems == () and table.place.table == "public.talks"
+        with pytest.raises(EndpointError, match="22021"):
+            sum(store.drop(table, "alice", lambda _: True))

@@ -136,3 +136,10 @@ def test_the_daemons_job_goes_on_too(vault: Vault) -> None:
     killed_at(vault.root, ["history made anew"])
     assert "an erasing that was interrupted is done now" in COMMITS.run(vault)
     assert leftovers(vault.root, SECRET).places == []
+
+
+def test_what_is_no_file_in_the_place_of_the_journal_is_told(cli: Cli) -> None:
+    """It is not made anew: what was to be erased is not known."""
+    planted(open_vault(cli.folder))
+    (cli.folder / ".vault-memory/erasing").mkdir()
+    assert "erasing is damaged: delete it, then erase again" in cli.run("user", "list").stderr

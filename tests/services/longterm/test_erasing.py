@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.postgres_server import PostgresServer
-from tests.services.longterm.conftest import COLUMNS
+from tests.services.longterm.conftest import COLUMNS, TABLE
 from vault_memory import api
 from vault_memory.errors import NotFound, UsageError
 from vault_memory.services.admin import rename_user, status
@@ -157,13 +157,17 @@ def test_a_postgres_that_was_used_is_not_forgotten_where_it_is_not_set(
     assert "SUPABASE_DB_URL" in told and not (vault.root / NOTE).exists()  # none was ever used
     flush_long_term(vault)
     used = vault.root / ".vault-memory/postgres-used"
-    (address,) = json.loads(used.read_text())
-    assert address == vault.database_address and used.stat().st_mode & 0o077 == 0
+    (place,) = json.loads(used.read_text())
+    address = place["address"]
+    assert address == vault.database_address and place["table"] == "public.talks" and used.stat().st_mode & 0o077 == 0
     for now, user in ((opened(""), "alice"), (opened("http://x"), "bob"), (other, "carol")):
         (told,) = erase(now, of_user(now, user, long_term=True)).problems
-        assert f"PostgreSQL at {address}, which this vault has used, was not asked" in told and "until then" in told
+        assert (
+            f"PostgreSQL at {address}, table public.talks, which this vault has used, was not asked" in told
+            and "until then" in told
+        )
     noted = [each["at"] for each in json.loads((vault.root / NOTE).read_text())]
-    assert noted.count(address) == 3 and len(noted) == 4 and "" not in noted  # `other` has no such table
+    assert noted.count(place) == 3 and len(noted) == 4 and "" not in noted  # `other` has no such table
     assert "names another" in reach_again(other, long_term=True) and rows(server) == ["alice", "bob", "carol"]
     reach_again(vault, long_term=True)
     assert rows(server) == [] and address not in (vault.root / NOTE).read_text()
@@ -246,3 +250,197 @@ def test_rows_of_a_user_who_is_erased_can_still_be_erased(opened: Callable[..., 
     receipt = erase(vault, of_user(vault, "bob", long_term=True))
     assert receipt.rows == 1 and receipt.problems == () and receipt.left == ()
     assert rows(server) == ["alice"]
+
+
+_NEVER = "CREATE OR REPLACE FUNCTION never() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN {} END $$"
+_ASKED = (
+    "CREATE TRIGGER never BEFORE DELETE ON talks FOR EACH ROW WHEN (OLD.chat LIKE 'said%') EXECUTE FUNCTION never()"
+)
+REFUSALS = {
+    "foreign key": (
+        "CREATE TABLE refs (c text, a timestamptz, FOREIGN KEY (c, a) REFERENCES talks (chat, at))",
+        "INSERT INTO refs SELECT chat, at FROM talks WHERE chat LIKE 'said%'",
+    ),
+    "a trigger's error": (_NEVER.format("RAISE EXCEPTION 'never';"), _ASKED),
+    "an error of no class": (_NEVER.format("RAISE EXCEPTION 'never' USING ERRCODE = 'XY123';"), _ASKED),
+    "a silent trigger": (_NEVER.format("RETURN NULL;"), _ASKED),
+    "a rule": ("CREATE RULE never AS ON DELETE TO talks WHERE OLD.chat LIKE 'said%' DO INSTEAD NOTHING",),
+    "a trigger that brings it back": (
+        _NEVER.format("INSERT INTO talks SELECT OLD.*; RETURN NULL;"),
+        _ASKED.replace("BEFORE", "AFTER"),
+    ),
+}
+
+
+@pytest.mark.parametrize("refusal", REFUSALS)
+def test_a_database_that_refuses_to_delete_is_a_problem_and_waits(
+    opened: Callable[..., Vault], server: PostgresServer, refusal: str
+) -> None:
+    """Files and history are erased all the same, other rows go, no command fails, and each round names it until the
+    database lets the rows go."""
+    vault = opened(server.url)
+    for name in ("said-1", "said-2", "zz"):
+        record_turn(vault, "alice", SECRET, "ok", conversation_id=name)
+    flush_long_term(vault)
+    for statement in REFUSALS[refusal]:
+        server.sql(statement)
+    try:
+        receipt = erase(vault, of_texts(vault, "alice", [SECRET], long_term=True))
+        assert any("PostgreSQL at 127.0.0.1" in line and "until then" in line for line in receipt.problems)
+        assert receipt.left == () and not (vault.root / ".vault-memory/erasing").exists()
+        if refusal != "an error of no class":  # it may be of the server as a whole
+            assert rows(server) == ["said-1", "said-2"] and receipt.rows == 1
+            assert any("kept 2 rows" in line for line in receipt.problems)
+        record_turn(opened(server.url), "alice", "and next", "ok", conversation_id="next")
+        for _ in range(2):
+            assert "still to be erased in PostgreSQL" in reach_again(vault, long_term=True)
+            assert flush_long_term(vault).waiting == 0
+        assert {"said-1", "said-2"} <= {*rows(server)}
+    finally:
+        server.sql(
+            "DROP TABLE IF EXISTS refs; DROP TRIGGER IF EXISTS never ON talks; DROP RULE IF EXISTS never ON talks"
+        )
+    assert reach_again(vault, long_term=True) == "" and rows(server) == ["next"]
+    assert not (vault.root / NOTE).exists()
+
+
+def test_rows_that_a_policy_keeps_are_told(opened: Callable[..., Vault], server: PostgresServer) -> None:
+    """Supabase's form: SELECT and INSERT have a policy, DELETE has none."""
+    server.sql("DROP ROLE IF EXISTS writer")
+    server.sql("CREATE ROLE writer LOGIN PASSWORD 'pw'")
+    try:
+        server.sql("GRANT SELECT, INSERT, UPDATE ON talks, thoughts TO writer")
+        vault = opened(server.url.replace("postgres:open-sesame", "writer:pw"))
+        record_turn(vault, "alice", SECRET, "ok", conversation_id="said")
+        flush_long_term(vault)
+        (told,) = erase(vault, of_texts(vault, "alice", [SECRET], long_term=True)).problems
+        assert "grant it SELECT and DELETE" in told and "INSERT" not in told
+        server.sql("GRANT DELETE ON talks, thoughts TO writer; ALTER TABLE talks ENABLE ROW LEVEL SECURITY")
+        server.sql("CREATE POLICY seen ON talks FOR SELECT USING (true)")
+        assert "kept 1 rows: a policy or trigger" in reach_again(vault, long_term=True)
+        assert rows(server) == ["said"]
+        server.sql("CREATE POLICY gone ON talks FOR DELETE USING (true)")
+        assert reach_again(vault, long_term=True) == "" and rows(server) == []
+    finally:
+        server.sql("DROP TABLE talks, thoughts; DROP OWNED BY writer; DROP ROLE writer")
+
+
+def test_sessions_are_in_utf8_whatever_the_variables_say(
+    opened: Callable[..., Vault], server: PostgresServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PGCLIENTENCODING", "LATIN1")
+    vault = opened(server.url)
+    record_turn(vault, "alice", SECRET, "好", conversation_id="said")
+    assert flush_long_term(vault).waiting == 0 and rows(server) == ["said"]
+    receipt = erase(vault, of_texts(vault, "alice", [SECRET], long_term=True))
+    assert receipt.rows == 1 and receipt.problems == ()
+
+
+def test_a_column_that_takes_no_id_is_a_problem(opened: Callable[..., Vault], server: PostgresServer) -> None:
+    server.sql("ALTER TABLE talks ALTER who TYPE uuid USING NULL")
+    vault = opened(server.url)
+    record_turn(vault, "alice", SECRET, "ok", conversation_id="said")
+    (told,) = erase(vault, of_texts(vault, "alice", [SECRET], long_term=True)).problems
+    assert "22P02" in told and "until then" in told
+    assert "22P02" in reach_again(opened(server.url), long_term=True)
+
+
+def test_two_servers_of_one_address_are_two(
+    opened: Callable[..., Vault], server: PostgresServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A service of libpq's file leads to another server one day: what waits for the first is not done there, and an
+    erasing there names the first. With a note in the form of before, an address alone, it is as it was."""
+    services = tmp_path / "services"
+    monkeypatch.setenv("PGSERVICEFILE", str(services))
+
+    def lead_to(port: int) -> None:
+        services.write_text(
+            f"[one]\nhost=127.0.0.1\nport={port}\ndbname=postgres\nuser=postgres\npassword={server.password}\n"
+        )
+
+    vault = opened("postgresql://?service=one")
+    assert "service=one" in vault.database_address
+    lead_to(server.port)
+    for user in ("alice", "bob"):
+        record_turn(vault, user, SECRET, "ok", conversation_id=user)
+    flush_long_term(vault)
+    lead_to(1)
+    (told,) = erase(vault, of_user(vault, "alice", long_term=True)).problems
+    assert "until then" in told and "does not name it" not in told
+    other = PostgresServer()
+    try:
+        for name in ("talks", "thoughts"):
+            other.sql(f"CREATE TABLE {name} {TABLE}, UNIQUE (chat, at))")
+        lead_to(other.port)
+        assert "another server or table" in reach_again(vault, long_term=True)
+        (told,) = erase(vault, of_user(vault, "bob", long_term=True)).problems
+        assert "table public.talks, which this vault has used, was not asked" in told
+    finally:
+        other.remove()
+    assert rows(server) == ["alice", "bob"]
+    lead_to(server.port)
+    assert reach_again(vault, long_term=True) == "" and rows(server) == [] and not (vault.root / NOTE).exists()
+
+
+def test_two_tables_of_one_database_are_two(opened: Callable[..., Vault], server: PostgresServer) -> None:
+    """Whether the mapping names another, or the search path leads to another."""
+    server.sql("DROP SCHEMA IF EXISTS b CASCADE")
+    server.sql("CREATE SCHEMA b")
+    server.sql(f"CREATE TABLE b.talks {TABLE}, UNIQUE (chat, at))")
+    mapped = {"MEMORY_TABLE_MAP": '{"conversations": "talks"}'}
+    vault = opened(server.url, **mapped)
+    for user in ("alice", "bob"):
+        record_turn(vault, user, SECRET, "ok", conversation_id=user)
+    flush_long_term(vault)
+    server.kill()
+    try:
+        erase(vault, of_user(vault, "alice", long_term=True))
+    finally:
+        server.start()
+    for other in (
+        opened(server.url, MEMORY_TABLE_MAP='{"conversations": "b.talks"}'),
+        opened(f"{server.url}?options=-csearch_path%3Db", **mapped),
+    ):
+        assert "another server or table" in reach_again(other, long_term=True)
+    (told,) = erase(other, of_user(other, "bob", long_term=True)).problems
+    assert "table public.talks, which this vault has used, was not asked" in told and "MEMORY_TABLE_MAP" in told
+    assert rows(server) == ["alice", "bob"]
+    assert reach_again(vault, long_term=True) == "" and rows(server) == [] and not (vault.root / NOTE).exists()
+
+
+def test_notes_that_have_an_address_alone_count_as_before(opened: Callable[..., Vault], server: PostgresServer) -> None:
+    vault = opened(server.url)
+    for user in ("alice", "bob", "carol"):
+        record_turn(vault, user, SECRET, "ok", conversation_id=user)
+    flush_long_term(vault)
+    used, address = vault.root / ".vault-memory/postgres-used", vault.database_address
+    used.write_text(json.dumps([address, "postgres@former:5432/postgres"]))
+    (told,) = erase(vault, of_user(vault, "alice", long_term=True)).problems
+    assert "PostgreSQL at postgres@former:5432/postgres, which this vault has used, was not asked" in told
+    used.write_text(json.dumps([address]))
+    server.kill()
+    try:
+        erase(vault, of_user(vault, "bob", long_term=True))
+    finally:
+        server.start()
+    noted = json.loads((vault.root / NOTE).read_text())
+    assert [each["at"] for each in noted] == ["postgres@former:5432/postgres", address]
+    (vault.root / NOTE).write_text(json.dumps(noted[1:]))
+    assert reach_again(vault, long_term=True) == "" and rows(server) == ["carol"] and not (vault.root / NOTE).exists()
+
+
+def test_a_server_that_does_not_say_which_it_is_is_known_by_where_it_is(
+    opened: Callable[..., Vault], server: PostgresServer
+) -> None:
+    server.sql("CREATE ROLE guest LOGIN PASSWORD 'pw'")
+    server.sql("REVOKE EXECUTE ON FUNCTION pg_control_system() FROM PUBLIC")
+    try:
+        server.sql("GRANT SELECT, INSERT, UPDATE, DELETE ON talks, thoughts TO guest")
+        vault = opened(server.url.replace("postgres:open-sesame", "guest:pw"))
+        record_turn(vault, "alice", SECRET, "ok", conversation_id="said")
+        flush_long_term(vault)
+        (place,) = json.loads((vault.root / ".vault-memory/postgres-used").read_text())
+        assert place["server"] == f"127.0.0.1 127.0.0.1 {server.port}"
+        assert erase(vault, of_user(vault, "alice", long_term=True)).problems == () and rows(server) == []
+    finally:
+        server.sql("GRANT EXECUTE ON FUNCTION pg_control_system() TO PUBLIC; DROP OWNED BY guest; DROP ROLE guest")

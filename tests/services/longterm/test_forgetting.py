@@ -108,3 +108,23 @@ def test_a_database_that_is_gone_for_good_is_given_up_by_its_setting(
     assert len(rows(server)) == 2
     erase(vault, of_texts(vault, "alice", ["我喜歡芒果"], long_term=True))
     assert rows(server) == ["我喜歡香蕉"]
+
+
+def test_a_row_that_the_database_keeps_is_told_and_tried_again(
+    opened: Callable[..., Vault], server: PostgresServer
+) -> None:
+    vault = opened(server.url)
+    record_turn(vault, "alice", "我喜歡芒果", "好", conversation_id="said")
+    flush_long_term(vault)
+    server.sql("CREATE TABLE refs (c text, a timestamptz, FOREIGN KEY (c, a) REFERENCES talks (chat, at))")
+    server.sql("INSERT INTO refs SELECT chat, at FROM talks")
+    try:
+        receipt = gone(vault, text="芒果")
+        assert any("kept 1 rows: foreign key violation" in problem for problem in receipt.problems)
+        assert not seen(receipt) and rows(server) == ["said"]
+        with pytest.raises(VaultMemoryError, match="not all is forgotten yet: .*foreign key violation"):
+            prepare_forgetting(vault, "alice", text="芒果")
+    finally:
+        server.sql("DROP TABLE refs")
+    heartbeat(vault, "commits", force=True)
+    assert rows(server) == [] and not is_forgetting(vault, "alice")

@@ -8,14 +8,16 @@ from __future__ import annotations
 import re
 import socket
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from itertools import zip_longest
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
-from vault_memory.adapters.longterm.table import Table, Written
+from vault_memory.adapters.longterm.table import RowsKept, Table, Written
+from vault_memory.adapters.state import Place
 from vault_memory.adapters.tokenizer import pack_token_record, text_of_tokens
 from vault_memory.core.longterm import KEY, NEEDED, Row, Target, has_other_tokens, merged, parts
 from vault_memory.errors import ConfigError, EndpointError, EndpointSlow, UsageError
@@ -29,6 +31,11 @@ TIMEOUT_S = 15.0
 _MAPPING = "correct longterm.tables (MEMORY_TABLE_MAP) or longterm.columns_map"
 _ROW_CLASSES = ("21", "22", "23", "44", "54", "P0")
 """Of such an SQLSTATE the row is the cause: another one may be taken."""
+_RIGHTS = {"write": "SELECT, INSERT and UPDATE", "delete": "SELECT and DELETE"}
+_STAYS = (
+    "a policy or trigger there refuses to delete them: let it allow that to the user of the address, or delete them "
+    "there yourself"
+)
 _AT_THE_DOOR = (
     ("password authentication failed|no password supplied", f"it refuses the password: correct that in {VARIABLE}"),
     ("does not exist|[Tt]enant or user not found|pg_hba", f"it knows no such user or database: correct {VARIABLE}"),
@@ -41,7 +48,7 @@ class PostgresStore:
     """The database at a URL, `postgresql://user:password@host:5432/postgres`; of what it lacks libpq's variables and
     password file have the rest. One thread uses it, as a context, which ends the connection.
 
-    `used` is told its `address`, before anything is written there. Raises `ConfigError` for a wrong URL, or where
+    `used` is told the place of a table before anything is written there. Raises `ConfigError` for a wrong URL, or where
     psycopg is missing; the server is not asked. The other methods raise `ConfigError` for what somebody must correct,
     `EndpointError` for what may be over later, `EndpointSlow` where nothing comes for `timeout_s`.
     """
@@ -51,7 +58,7 @@ class PostgresStore:
         url: str,
         timeout_s: float = TIMEOUT_S,
         connect_timeout_s: float = CONNECT_TIMEOUT_S,
-        used: Callable[[str], None] = lambda _: None,
+        used: Callable[[Place], None] = lambda _: None,
     ) -> None:
         try:
             import psycopg
@@ -70,7 +77,8 @@ class PostgresStore:
             if not re.match(r"postgres(ql)?://", url):
                 raise ValueError("another scheme")
             given = _defaults(psycopg) | psycopg.conninfo.conninfo_to_dict(url)
-            host = str(given.get("host") or "localhost")
+            service = given.get("service")  # a file of libpq's says what that is
+            host = str(given.get("host") or (f"service={service}" if service else "localhost"))
             if not re.fullmatch(r"[0-9,]*", str(given.get("port") or "")):  # it is part of a password with a /
                 raise ValueError("a port of letters")
         except (ValueError, psycopg.Error):  # its words would show the password
@@ -79,7 +87,7 @@ class PostgresStore:
                 "and of a password's signs others than letters and digits are written as %40 and so on"
             ) from None
         # Of a password with an unwritten @ libpq takes the end for the host.
-        is_clear = url.count("@") < 2 and re.fullmatch(r"[\w.,:/-]+", host)
+        is_clear = url.count("@") < 2 and re.fullmatch(r"[\w.,:/=-]+", host)
         self.where = f"PostgreSQL at {host}" if is_clear else "PostgreSQL"
         user = given.get("user") or ""
         # One pooler stands before many databases of one name: their users tell them apart.
@@ -110,6 +118,8 @@ class PostgresStore:
             key = [target.columns[field] for field in KEY]
             is_keyed = connection.execute(self._sql.UNIQUE_KEY, {"table": name, "key": key}).fetchone() is not None
             (rights,) = connection.execute(self._sql.RIGHTS, {"table": name}).fetchall()
+            names = connection.execute(self._sql.PLACE, (name,)).fetchone() or ("", "")
+            place = Place(self.address, self._server(connection), *names)
         if not columns:
             raise ConfigError(
                 f"{self.where}: there is no table {target.table!r} for {target.logical}: {_MAPPING}, or "
@@ -125,7 +135,20 @@ class PostgresStore:
             tuple(columns[column][3] for column in key),
             is_keyed,
             tuple(_problems(target, columns, rights)),
+            place,
         )
+
+    def _server(self, connection: psycopg.Connection) -> str:
+        """Which server this is: what it got when it was made, or where nobody may read that, where the connection
+        leads."""
+        errors = self._psycopg.errors
+        try:
+            with connection.transaction():
+                ((number,),) = connection.execute(self._sql.SERVER).fetchall()
+                return str(number)
+        except (errors.InsufficientPrivilege, errors.UndefinedFunction, errors.FeatureNotSupported):
+            info = connection.info
+            return " ".join((info.host, info.hostaddr, str(info.port)))
 
     def write(self, table: Table, rows: Sequence[Row], renamed: Sequence[tuple[str, str]] = ()) -> Written:
         """Write rows, which are committed when this returns: into one that is there it is `merged`; without a unique
@@ -134,7 +157,7 @@ class PostgresStore:
         written = Written()
         if not rows:  # a plain turn has none in `memories`
             return written
-        self._used(self.address)
+        self._used(table.place)
         key = [[*table.target.columns].index(field) for field in KEY]
         named: dict[tuple[str | None, ...], list[int]] = {}
         for place, row in enumerate(rows):
@@ -161,20 +184,45 @@ class PostgresStore:
     def drop(self, table: Table, user_id: str, holds: Callable[[Sequence[str | None]], bool]) -> Iterator[int]:
         """Delete the rows of a user for which `holds(values)`: those of the key, then those of the other mapped
         columns, as texts. Yields how many the database has deleted, after each page of rows, which is committed by
-        itself. A row that has no key is none of ours, and stays."""
+        itself. A row that has no key is none of ours, and stays. Raises `RowsKept`, after all others are deleted, for
+        rows that the database refuses to delete."""
         after: Sequence[str] = ()
+        kept: Counter[str] = Counter()
         while True:
-            dropped = 0
-            with self._asking() as connection:
+            with self._asking("delete") as connection:
                 page = self._sql.page(table, is_first=not after)
                 found: list[Any] = connection.execute(page, (user_id, *after)).fetchall()
-                for row in found:
-                    if holds(row):
-                        dropped += connection.execute(self._sql.delete(table), (user_id, *row[:2])).rowcount
-            yield dropped
+            yield self._drop_all(table, user_id, [row[:2] for row in found if holds(row)], kept)
             if len(found) < self._sql.PAGE:
-                return
+                break
             after = found[-1][:2]
+        if kept:
+            raise RowsKept(
+                "; ".join(
+                    f"{self.where}: the table {table.target.table!r} kept {count:,} rows: {why}"
+                    for why, count in kept.items()
+                )
+            )
+
+    def _drop_all(self, table: Table, user_id: str, keys: Sequence[Sequence[str]], kept: Counter[str]) -> int:
+        """Delete rows of a user, by their keys, in one transaction; where one of them is refused, each in its own. How
+        many the database has deleted; why those that are there still are `kept` is counted."""
+        if not keys:
+            return 0
+        given = [(user_id, *key) for key in keys]
+        try:
+            with self._asking("delete") as connection:
+                counts = [connection.execute(self._sql.delete(table), each).rowcount for each in given]
+                # A policy or a trigger lets a row stay, and no error says so.
+                there = [bool(connection.execute(self._sql.is_there(table), each).fetchone()) for each in given]
+        except _RowRefused as refused:
+            if len(keys) > 1:
+                return sum(self._drop_all(table, user_id, [key], kept) for key in keys)
+            kept[refused.why] += 1
+            return 0
+        if any(there):
+            kept[_STAYS] += sum(there)
+        return sum(count for count, stays in zip(counts, there, strict=True) if not stays)
 
     def _write_all(
         self, table: Table, rows: Mapping[int, Row], renamed: Sequence[tuple[str, str]], written: Written
@@ -184,7 +232,7 @@ class PostgresStore:
             written.outdated |= self._write_together(table, rows, renamed)
         except _RowRefused as refused:
             if len(rows) == 1:
-                written.refused |= dict.fromkeys(rows, str(refused))
+                written.refused |= dict.fromkeys(rows, refused.why)
             else:
                 for place, row in rows.items():
                     self._write_all(table, {place: row}, renamed, written)
@@ -238,8 +286,8 @@ class PostgresStore:
         return outdated
 
     @contextmanager
-    def _asking(self) -> Iterator[psycopg.Connection]:
-        """A transaction that ends in time; psycopg's errors as ours."""
+    def _asking(self, work: Literal["write", "delete"] = "write") -> Iterator[psycopg.Connection]:
+        """A transaction that ends in time; psycopg's errors as ours, which say what rights the `work` needs."""
         connection = self._connected()
         watch = _Watch(connection, self._timeout_s)
         try:
@@ -248,13 +296,15 @@ class PostgresStore:
                 yield connection
         except self._psycopg.Error as error:
             if (error.sqlstate or "")[:2] in _ROW_CLASSES:
-                raise _RowRefused(_refusal(error)) from None
+                raise _RowRefused(_refusal(error), self.where) from None
             self.close()
             if watch.is_cut or isinstance(error, self._psycopg.errors.QueryCanceled):
                 raise EndpointSlow(
                     f"{self.where}: no answer within {self._timeout_s:g} s: is it busy, or far?"
                 ) from None
-            raise self._ours(error) from None
+            raise self._ours(error, work) from None
+        except UnicodeError:  # a database without an encoding has any bytes
+            raise _RowRefused("a text is not of UTF-8", self.where) from None
 
     def _connected(self) -> psycopg.Connection:
         if self._connection is None or self._connection.closed:
@@ -263,21 +313,22 @@ class PostgresStore:
                     self._url,
                     autocommit=True,
                     connect_timeout=max(1, int(self._connect_timeout_s)),
+                    client_encoding="UTF8",  # whatever PGCLIENTENCODING or the address says
                     prepare_threshold=None,  # a pooler gives each transaction another session
                     application_name="vault-memory",
                 )
             except self._psycopg.Error as error:
-                raise self._ours(error) from None
+                raise self._ours(error, "write") from None
         return self._connection
 
-    def _ours(self, error: psycopg.Error) -> EndpointError | ConfigError:
+    def _ours(self, error: psycopg.Error, work: Literal["write", "delete"]) -> EndpointError | ConfigError:
         errors = self._psycopg.errors
         if isinstance(error, (errors.UndefinedTable, errors.UndefinedColumn, errors.InvalidColumnReference)):
             return ConfigError(f"{self.where}: a table has changed: {_MAPPING}; `vault-memory longterm check` names it")
         if isinstance(error, errors.ReadOnlySqlTransaction):
             return ConfigError(f"{self.where}: it is read-only: name the primary in {VARIABLE}")
         if isinstance(error, errors.InsufficientPrivilege):
-            return ConfigError(f"{self.where}: its user may not write there: grant it SELECT, INSERT and UPDATE")
+            return ConfigError(f"{self.where}: its user may not {work} there: grant it {_RIGHTS[work]}")
         if error.sqlstate or not isinstance(error, self._psycopg.OperationalError):
             return EndpointError(f"{self.where}: {type(error).__name__} ({error.sqlstate or 'psycopg'})")
         said = str(error)
@@ -290,8 +341,12 @@ class PostgresStore:
         return EndpointError(f"{self.where}: it cannot be reached, or has ended the connection: is it running?")
 
 
-class _RowRefused(Exception):
-    """A row is the cause of an error."""
+class _RowRefused(EndpointError):
+    """A row is the cause of an error: `why`, in words."""
+
+    def __init__(self, why: str, where: str = "") -> None:
+        super().__init__(f"{where}: {why}" if where else why)
+        self.why = why
 
 
 class _Watch:

@@ -30,6 +30,11 @@ SELECT coalesce(has_table_privilege(to_regclass(%(table)s), 'SELECT'), true),
        coalesce(has_table_privilege(to_regclass(%(table)s), 'UPDATE'), true),
        current_setting('transaction_read_only')::bool
 """
+PLACE = """
+SELECT current_database()::text, nspname || '.' || relname
+FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace WHERE pg_class.oid = to_regclass(%s)
+"""
+SERVER = "SELECT system_identifier::text FROM pg_control_system()"
 LOCK = "SELECT pg_advisory_xact_lock(hashtextextended('vault-memory ' || %s, 0))"
 """It holds up those of our writers who write the same table, and no other program."""
 
@@ -125,11 +130,19 @@ def page(table: Table, *, is_first: bool) -> sql.Composed:
 
 def delete(table: Table) -> sql.Composed:
     """Delete the row of a user, by its key."""
-    columns = table.target.columns
-    return sql.SQL("DELETE FROM {table} WHERE {user} = %s AND ({key}) = (%s::{}, %s::{})").format(
+    return sql.SQL("DELETE FROM ") + _by_key(table)
+
+
+def is_there(table: Table) -> sql.Composed:
+    """A row for a user's row that is there, by its key; else none."""
+    return sql.SQL("SELECT 1 FROM ") + _by_key(table) + sql.SQL(" LIMIT 1")
+
+
+def _by_key(table: Table) -> sql.Composed:
+    return sql.SQL("{table} WHERE {user} = %s AND ({key}) = (%s::{}, %s::{})").format(
         *_key_types(table),
         table=_name(*parts(table.target.table)),
-        user=_name(columns["user_id"]),
+        user=_name(table.target.columns["user_id"]),
         key=_joined(", ", _key(table)),
     )
 

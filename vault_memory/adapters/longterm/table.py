@@ -4,20 +4,27 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from vault_memory.adapters.state import Place
 from vault_memory.core.longterm import Target
+from vault_memory.errors import EndpointError
 
 
 @dataclass(frozen=True)
 class Table:
     """A table as the database has it: the type of each mapped column, in the order of the mapping; those of the key
     with their limits, to which the database cuts a value; whether it `is_keyed` by conversation and time, so that a row
-    can be found again; and the `problems` that writing there will have, in words."""
+    can be found again; the `problems` that writing there will have, in words; and its `place`."""
 
     target: Target
     types: tuple[str, ...]
     key_types: tuple[str, ...]
     is_keyed: bool
     problems: tuple[str, ...]
+    place: Place
+
+
+class RowsKept(EndpointError):
+    """The database keeps rows that are to go; the others are deleted."""
 
 
 @dataclass

@@ -11,9 +11,9 @@ if TYPE_CHECKING:
     from vault_memory.adapters.state.database import StateDatabase
     from vault_memory.adapters.state.json_file import StateFile
     from vault_memory.adapters.state.json_folder import StateFolder
-    from vault_memory.adapters.state.used import POSTGRES_USED, REDIS_USED, UsedStores
+    from vault_memory.adapters.state.used import POSTGRES_USED, REDIS_USED, Place, UsedStores
 
-__all__ = ["POSTGRES_USED", "REDIS_USED", "StateDatabase", "StateFile", "StateFolder", "UsedStores"]
+__all__ = ["POSTGRES_USED", "REDIS_USED", "Place", "StateDatabase", "StateFile", "StateFolder", "UsedStores"]
 
 __getattr__ = lazy_exports(
     __name__,
@@ -23,6 +23,7 @@ __getattr__ = lazy_exports(
         "StateDatabase": "database",
         "StateFile": "json_file",
         "StateFolder": "json_folder",
+        "Place": "used",
         "UsedStores": "used",
     },
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict, dataclass
 from pathlib import Path, PurePosixPath
 
 from vault_memory.adapters import files
@@ -13,48 +14,84 @@ REDIS_USED = "redis-used"
 POSTGRES_USED = "postgres-used"
 
 
+@dataclass(frozen=True)
+class Place:
+    """Where rows or keys are: the `address` that was set, without its password ("" where that cannot be told for sure);
+    of a table also what the server says of itself: which it is, its database and the table with its schema. Two servers
+    may have one address by turns, and a server that was copied says the same as the first, so both count. Without a
+    `server` the address alone is known, and stands for all tables there."""
+
+    address: str
+    server: str = ""
+    database: str = ""
+    table: str = ""
+
+    def __str__(self) -> str:
+        """In words, "" for nothing that is known."""
+        return f"{self.address}, table {self.table}".removeprefix(", ") if self.table else self.address
+
+    @classmethod
+    def of(cls, told: object) -> Place:
+        """That of `told`. Raises `TypeError` for anything else."""
+        if isinstance(told, str):
+            return cls(told)
+        if not isinstance(told, dict) or not all(isinstance(each, str) for each in told.values()):
+            raise TypeError("neither an address nor a place")
+        return cls(**told)
+
+    def told(self) -> str | dict[str, str]:
+        """For JSON: of what is known by its address alone, that."""
+        return asdict(self) if self.server else self.address
+
+    def is_at(self, other: Place) -> bool:
+        """Whether this is the `other` one, or stands for it."""
+        return self == other if self.server else self.address == other.address
+
+
 class UsedStores:
-    """The addresses of the stores of one kind, without passwords, in a private file of that name in the state of the
-    vault at `root`. Threads and processes may share it."""
+    """The places of the stores of one kind, in a private file of that name in the state of the vault at `root`. Threads
+    and processes may share it."""
 
     def __init__(self, root: Path, name: str) -> None:
         self._root = root
         self.path = PurePosixPath(layout.STATE_DIR, name)
         self._lock = root / layout.STATE_DIR / "locks" / f"{name}.lock"
 
-    def addresses(self) -> list[str]:
+    def places(self) -> list[Place]:
         """All of them, in the order of their first use. Raises `UsageError` for a file that does not say which."""
         try:
             stored = files.read_private(self._root / self.path, self._root)
             told = [] if stored is None else json.loads(stored)
-        except (ValueError, RecursionError, OSError, VaultMemoryError):  # the last two: a folder, or a link
-            told = None
-        if isinstance(told, list) and all(isinstance(each, str) for each in told):
-            return told
-        raise UsageError(
-            f"{self.path} is damaged, so which stores this vault has used is not known: delete it; what was erased "
-            "meanwhile is to be erased again with each of them set"
-        )
+            if not isinstance(told, list):
+                raise TypeError("no list")
+            return [*map(Place.of, told)]
+        # The last two: a folder, or a link.
+        except (ValueError, TypeError, RecursionError, OSError, VaultMemoryError) as error:
+            raise UsageError(
+                f"{self.path} is damaged, so which stores this vault has used is not known: delete it; what was erased "
+                "meanwhile is to be erased again with each of them set"
+            ) from error
 
-    def has(self, address: str) -> bool:
+    def has(self, place: Place) -> bool:
         """Whether one is noted for sure."""
         try:
-            return address in self.addresses()
+            return place in self.places()
         except UsageError:
             return False
 
     def problem(self) -> str:
         """Why they are not known, in words; "" where they are."""
         try:
-            self.addresses()
+            self.places()
         except UsageError as error:
             return str(error)
         return ""
 
-    def note(self, address: str) -> None:
+    def note(self, place: Place) -> None:
         """Note one, durably. Raises `Busy`, `Unwritable`, or `UsageError` for a damaged file."""
-        if self.has(address):
+        if self.has(place):
             return
         with files.lock(self._lock, below=self._root):
-            if address not in (known := self.addresses()):
-                files.write_private(self._root / self.path, json.dumps([*known, address]).encode(), self._root)
+            if place not in (known := self.places()):
+                told = [each.told() for each in (*known, place)]
+                files.write_private(self._root / self.path, json.dumps(told).encode(), self._root)

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+from collections.abc import Iterable, Iterator
 
+from vault_memory.adapters.state import Place
 from vault_memory.errors import Busy, ConfigError, VaultMemoryError
 from vault_memory.services.erasing.private_files import UNREACHED
 from vault_memory.services.erasing.short_term import drop_entries
 from vault_memory.services.erasing.stores import drop_long_term
 from vault_memory.services.erasing.unreached import (
+    NAMED_BY,
     POSTGRES,
+    REDIS,
     VARIABLES,
     Unreached,
     lock_unreached,
     read_unreached,
     write_unreached,
 )
+from vault_memory.services.longterm import Dropped
 from vault_memory.services.vault import Vault
 
 
@@ -23,7 +28,7 @@ def reach_again(vault: Vault, *, long_term: bool = False) -> str:
     """Erase in Redis what could not be erased there, if it answers now; with `long_term` in PostgreSQL, too, which may
     take a quarter of a minute to say nothing, so who is in a hurry leaves it out. Returns why what is left waits, in
     words; "" where nothing does, or another process is at it."""
-    if not (vault.root / UNREACHED).exists():
+    if not os.path.lexists(vault.root / UNREACHED):
         return ""
     try:
         with lock_unreached(vault, 0):
@@ -31,12 +36,13 @@ def reach_again(vault: Vault, *, long_term: bool = False) -> str:
             if not noted:
                 write_unreached(vault, noted)
             left: list[Unreached] = []
-            reasons: dict[str, str] = {}  # a store that is away is asked once
+            reasons: dict[tuple[str, Place], tuple[str, str]] = {}  # a store that is away is asked once
             while noted:
                 first = noted.pop(0)
-                if first.where not in reasons and (why := _problem(vault, first, long_term=long_term)):
-                    reasons[first.where] = why
-                if first.where in reasons:
+                name = first.store, first.at
+                if name not in reasons and (why := _problem(vault, first, long_term=long_term)):
+                    reasons[name] = first.where, why
+                if name in reasons:
                     left.append(first)
                 else:
                     write_unreached(vault, [*left, *noted])
@@ -44,23 +50,23 @@ def reach_again(vault: Vault, *, long_term: bool = False) -> str:
         return ""
     except VaultMemoryError as error:
         return f"what {UNREACHED} says is still to be erased: {error}"
-    return "; ".join(_told(reasons))
+    return "; ".join(_told(reasons.values()))
 
 
 def still_to_erase(vault: Vault) -> str:
     """What of the long-term store is still to be erased, in words; "" for nothing. No store is asked."""
     try:
-        waiting = {each.where: each for each in read_unreached(vault) if each.store == POSTGRES}
+        waiting = [each for each in read_unreached(vault) if each.store == POSTGRES]
     except VaultMemoryError as error:
         return str(error)
-    return "; ".join(_told({where: _not_asked(vault, each) or _LATER for where, each in waiting.items()}))
+    return "; ".join(_told((each.where, _not_asked(vault, each) or _LATER) for each in waiting))
 
 
 _LATER = "the daemon does it when that answers, or `vault-memory longterm flush`"
 
 
-def _told(reasons: dict[str, str]) -> Iterator[str]:
-    for where, why in reasons.items():
+def _told(reasons: Iterable[tuple[str, str]]) -> Iterator[str]:
+    for where, why in dict.fromkeys(reasons):
         yield f"what {UNREACHED} says is still to be erased in {where}: {why}"
 
 
@@ -71,26 +77,30 @@ def _problem(vault: Vault, missed: Unreached, *, long_term: bool) -> str:
     if missed.store == POSTGRES and not long_term:
         return _LATER
     try:
-        if missed.store == POSTGRES:
-            for _ in drop_long_term(vault, missed.wanted, missed.asked_at):
-                pass
-        else:
+        if missed.store == REDIS:
             drop_entries(vault, missed.wanted, missed.asked_at)
+            return ""
+        drop_long_term(vault, missed.wanted, dropped := Dropped(), missed.asked_at, missed.at)
     except VaultMemoryError as error:
         return str(error)
-    return ""
+    if dropped.done:
+        return ""
+    return f"it waits for that one, and what answers is another server or table: {_again(POSTGRES)}"
 
 
 def _not_asked(vault: Vault, missed: Unreached) -> str:
     """Why the store that is set now is not asked, in words: it is none, or another one."""
     variable = VARIABLES[missed.store]
-    gone = f"or delete {UNREACHED} where it is gone for good"
     if not (vault.database_url if missed.store == POSTGRES else vault.redis_url):
-        return f"{variable} is not set: set it once more, {gone}"
+        return f"{variable} is not set: {_again(missed.store)}"
     try:
         at = vault.database_address if missed.store == POSTGRES else vault.short_term.address
     except ConfigError as error:
         return str(error)
-    if missed.at != at:
-        return f"it waits for that one, and {variable} names another: set it to that once more, {gone}"
+    if missed.at.address != at:
+        return f"it waits for that one, and {variable} names another: {_again(missed.store)}"
     return ""
+
+
+def _again(store: str) -> str:
+    return f"set {NAMED_BY[store]} to that once more, or delete {UNREACHED} where it is gone for good"

@@ -24,7 +24,7 @@ from vault_memory.adapters.erasing import (
 from vault_memory.adapters.git import Repository
 from vault_memory.core import layout
 from vault_memory.core.erasing import MASK
-from vault_memory.errors import Busy, HistoryError, Unwritable
+from vault_memory.errors import Busy, ForeignFile, HistoryError, Unwritable
 from vault_memory.services.erasing.needed import refuse_needed
 from vault_memory.services.erasing.private_files import (
     DONE,
@@ -132,14 +132,14 @@ def finish_erasing(vault: Vault, step: Step = lambda _: None, wait_s: float = LO
     if not os.path.lexists(journal):
         return None
     with _alone(vault, wait_s):
-        if (stored := files.read_private(journal, vault.root)) is None:
-            return None
-        if stored.startswith(DONE):
-            forget_file(journal, vault.root, lambda: step("noted as done"))
-            return None
         try:
+            if (stored := files.read_private(journal, vault.root)) is None:
+                return None
+            if stored.startswith(DONE):
+                forget_file(journal, vault.root, lambda: step("noted as done"))
+                return None
             wanted = Wanted.of(json.loads(stored))
-        except (ValueError, KeyError, TypeError, RecursionError) as error:
+        except (ValueError, KeyError, TypeError, RecursionError, ForeignFile) as error:
             raise HistoryError(f"{journal} is damaged: delete it, then erase again what was to be erased") from error
         refuse_erasing(Repository(vault.history.root))
         return _erase(vault, wanted, step, was_resumed=True)

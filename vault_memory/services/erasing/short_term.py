@@ -5,10 +5,10 @@ from __future__ import annotations
 from datetime import datetime
 
 from vault_memory.adapters.shortterm import Dropped
+from vault_memory.adapters.state import Place
 from vault_memory.core import recent
-from vault_memory.errors import ConfigError, EndpointError, VaultMemoryError
-from vault_memory.services.erasing.private_files import UNREACHED
-from vault_memory.services.erasing.unreached import REDIS, Unreached, note_unreached, used_elsewhere
+from vault_memory.errors import ConfigError, EndpointError
+from vault_memory.services.erasing.unreached import REDIS, Unreached, noted_unreached, used_elsewhere
 from vault_memory.services.erasing.wanted import Wanted
 from vault_memory.services.vault import Vault
 
@@ -19,23 +19,18 @@ def clear_short_term(vault: Vault, wanted: Wanted) -> tuple[int, str]:
     """Take entries out of the short-term store: how many, and what could not be done, in words ("": nothing). A Redis
     that is away, and each other one that the vault has ever used, is noted as unreached."""
     store, values = vault.short_term, 0
-    missed, told = used_elsewhere(vault, REDIS, store.address if store.is_shared else None, wanted)
+    missed, told = used_elsewhere(vault, REDIS, wanted, lambda used: store.is_shared and used.address == store.address)
     try:
         dropped = drop_entries(vault, wanted)
     except (EndpointError, ConfigError) as error:
         if store.address or isinstance(error, EndpointError):  # nothing was ever written at an address that is wrong
-            missed.append(Unreached(REDIS, store.address, wanted, vault.now()))
+            missed.append(Unreached(REDIS, Place(store.address), wanted, vault.now()))
         told.append(f"the short-term store was not asked: {error}")
     else:
         values = dropped.values
         if left := ", ".join(dropped.foreign):
             told.append(f"another program's values stay in the short-term store, under keys that we use, too: {left}")
-    if missed:
-        try:
-            note_unreached(vault, missed)
-            told.append(f"it is done there as soon as it answers, and until then {UNREACHED} says what goes")
-        except VaultMemoryError as why:
-            told.append(f"it keeps it until it expires: {why}")
+    told += noted_unreached(vault, missed, "it keeps it until it expires")
     return values, "; ".join(told)
 
 

@@ -3,20 +3,22 @@ holds a text goes as a whole: it has the same words as tokens, too."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from pathlib import Path
 
 from vault_memory.adapters import files
 from vault_memory.adapters.index import remove_index
+from vault_memory.adapters.longterm import RowsKept
+from vault_memory.adapters.state import Place
 from vault_memory.core import layout
 from vault_memory.core.longterm import targets
-from vault_memory.errors import Busy, ConfigError, EndpointError, IndexUnusable, UsageError, VaultMemoryError
-from vault_memory.services.erasing.private_files import UNREACHED, names_of
-from vault_memory.services.erasing.unreached import POSTGRES, Unreached, note_unreached, used_elsewhere
+from vault_memory.errors import Busy, ConfigError, IndexUnusable, VaultMemoryError
+from vault_memory.services.erasing.private_files import names_of
+from vault_memory.services.erasing.unreached import POSTGRES, Unreached, noted_unreached, used_elsewhere
 from vault_memory.services.erasing.wanted import Wanted
 from vault_memory.services.indexing import reconcile
-from vault_memory.services.longterm import drop_rows, said_in, told_at
+from vault_memory.services.longterm import Dropped, drop_rows, said_in, told_at
 from vault_memory.services.vault import Vault
 
 
@@ -41,27 +43,32 @@ def clear_long_term(vault: Vault, wanted: Wanted) -> tuple[int, str]:
     wanted."""
     if not wanted.long_term:
         return 0, ""
-    dropped, address = 0, _address(vault)
-    missed, told = used_elsewhere(vault, POSTGRES, address, wanted)
+    dropped, address, problem = Dropped(), _address(vault), ""
     try:
-        for count in drop_long_term(vault, wanted):
-            dropped += count
-    except (Busy, EndpointError, ConfigError, UsageError) as error:
-        told.append(f"no row of the long-term store was deleted after the first {dropped:,}: {error}")
-        if address is not None:
-            missed.append(Unreached(POSTGRES, address, wanted, vault.now()))
-    if missed:
-        try:
-            note_unreached(vault, missed)
-            told.append(f"it is done there when that answers, and until then {UNREACHED} says what goes")
-        except VaultMemoryError as why:
-            told.append(f"erase it again when that answers: {why}")
-    return dropped, "; ".join(told)
+        drop_long_term(vault, wanted, dropped)
+    except VaultMemoryError as error:
+        problem = f"no row of the long-term store was deleted after the first {dropped.rows:,}: {error}"
+        if isinstance(error, RowsKept):
+            problem = f"{dropped.rows:,} rows of the long-term store were deleted, and not all that are to go: {error}"
+
+    def is_done(place: Place) -> bool:
+        """With a problem an address without more is not done: which of its tables it stands for is not known."""
+        return (bool(place.server) or not problem) and any(map(place.is_at, dropped.done))
+
+    missed, told = used_elsewhere(vault, POSTGRES, wanted, is_done, address if problem else None)
+    if problem:
+        told.insert(0, problem)
+        if address is not None and all(each.at.address != address for each in missed):
+            missed.append(Unreached(POSTGRES, Place(address), wanted, vault.now()))
+    told += noted_unreached(vault, missed, "erase it again when that answers")
+    return dropped.rows, "; ".join(told)
 
 
-def drop_long_term(vault: Vault, wanted: Wanted, asked_at: datetime | None = None) -> Iterator[int]:
-    """Delete rows of the long-term store, with the time at which that was asked for none of a later one. Yields what
-    `drop_rows` yields. Raises what that raises, and `ConfigError` where no table is mapped."""
+def drop_long_term(
+    vault: Vault, wanted: Wanted, dropped: Dropped, asked_at: datetime | None = None, at: Place | None = None
+) -> None:
+    """Delete rows of the long-term store, as `drop_rows` does; with the time at which that was asked for none of a
+    later one. Raises what that raises, and `ConfigError` where no table is mapped."""
     if not targets(vault.config.longterm_tables, vault.config.longterm_columns_map):
         raise ConfigError("no table is mapped: set longterm.tables and longterm.columns_map (docs/stores.md)")
     erasure = wanted.erasure()
@@ -77,7 +84,7 @@ def drop_long_term(vault: Vault, wanted: Wanted, asked_at: datetime | None = Non
         at = told_at(values) if asked_at else None  # a row that tells no time is none that we have written since
         return (at is None or asked_at is None or at <= asked_at) and holds(values)
 
-    yield from drop_rows(vault, (wanted.user_id, *wanted.former_ids), is_meant)
+    drop_rows(vault, (wanted.user_id, *wanted.former_ids), is_meant, dropped, at)
 
 
 def _address(vault: Vault) -> str | None:

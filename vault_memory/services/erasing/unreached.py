@@ -4,14 +4,14 @@ answers: another one at another address holds nothing of it."""
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from vault_memory.adapters import files
-from vault_memory.adapters.state import POSTGRES_USED, REDIS_USED, UsedStores
+from vault_memory.adapters.state import POSTGRES_USED, REDIS_USED, Place, UsedStores
 from vault_memory.core import layout
 from vault_memory.errors import UsageError, VaultMemoryError
 from vault_memory.services.erasing.private_files import DONE, UNREACHED, forget_file
@@ -21,6 +21,7 @@ from vault_memory.services.vault import Vault
 REDIS = "Redis"
 POSTGRES = "PostgreSQL"
 VARIABLES = {REDIS: "REDIS_URL", POSTGRES: "SUPABASE_DB_URL"}
+NAMED_BY = {REDIS: "REDIS_URL", POSTGRES: "SUPABASE_DB_URL (or the table: MEMORY_TABLE_MAP)"}
 _USED = {REDIS: REDIS_USED, POSTGRES: POSTGRES_USED}
 _LOCK = "locks/erasing-unreached.lock"
 _WAIT_S = 5.0
@@ -28,12 +29,12 @@ _WAIT_S = 5.0
 
 @dataclass(frozen=True)
 class Unreached:
-    """What is still to be erased in a `store`, which is `at` an address without a password; "" for any of those whose
-    address cannot be told for sure. It was `asked_at` a time: what was said later stays, as it may be
+    """What is still to be erased in a `store`, `at` a place; that of no address for any of those whose address cannot
+    be told for sure. It was `asked_at` a time: what was said later stays, as it may be
     that of another person who has got the id."""
 
     store: str
-    at: str
+    at: Place
     wanted: Wanted
     asked_at: datetime
 
@@ -45,30 +46,44 @@ class Unreached:
         asked_at = datetime.fromisoformat(told["asked_at"])
         if asked_at.tzinfo is None:
             raise ValueError("a time without its zone")
-        return cls(told["store"], str(told["at"]), Wanted.of(told["wanted"]), asked_at)
+        return cls(told["store"], Place.of(told["at"]), Wanted.of(told["wanted"]), asked_at)
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
-        told = {"store": self.store, "at": self.at, "asked_at": self.asked_at.isoformat()}
+        told = {"store": self.store, "at": self.at.told(), "asked_at": self.asked_at.isoformat()}
         return told | {"wanted": self.wanted.as_dict()}
 
     @property
     def where(self) -> str:
         """In words."""
-        return f"{self.store} at {self.at}" if self.at else self.store
+        return f"{self.store} at {self.at}" if str(self.at) else self.store
 
 
-def used_elsewhere(vault: Vault, store: str, at: str | None, wanted: Wanted) -> tuple[list[Unreached], list[str]]:
-    """What each `store` misses that the vault has ever used and that is not the one `at` the address which is set now
-    (None: there is none), and what is to be told of it."""
+def used_elsewhere(
+    vault: Vault, store: str, wanted: Wanted, is_asked: Callable[[Place], bool], failed: str | None = None
+) -> tuple[list[Unreached], list[str]]:
+    """What each `store` misses that the vault has ever used and that was not asked, and what is to be told of it: of
+    the address that has `failed` the caller tells why."""
     used = UsedStores(vault.root, _USED[store])
     if why := used.problem():
         return [], [f"no other {store} was asked or noted: {why}"]
-    missed = [Unreached(store, each, wanted, vault.now()) for each in used.addresses() if each != at]
+    missed = [Unreached(store, each, wanted, vault.now()) for each in used.places() if not is_asked(each)]
     return missed, [
-        f"{each.where}, which this vault has used, was not asked: {VARIABLES[store]} does not name it"
+        f"{each.where}, which this vault has used, was not asked: {NAMED_BY[store]} does not name it"
         for each in missed
+        if each.at.address != failed
     ]
+
+
+def noted_unreached(vault: Vault, missed: Sequence[Unreached], otherwise: str) -> list[str]:
+    """Note what stores have missed; what is to be told of that, which is `otherwise` where it cannot be noted."""
+    if not missed:
+        return []
+    try:
+        note_unreached(vault, missed)
+    except VaultMemoryError as why:
+        return [f"{otherwise}: {why}"]
+    return [f"it is done there as soon as it answers, and until then {UNREACHED} says what goes"]
 
 
 def used_problem(vault: Vault) -> str:

@@ -14,10 +14,10 @@ from vault_memory.adapters.records import archived_day, put_days
 from vault_memory.adapters.state import StateFolder
 from vault_memory.core import forgetting, layout, reading, recent
 from vault_memory.core.forgetting import Sought, SoughtTurn
-from vault_memory.errors import EndpointError, VaultMemoryError
+from vault_memory.errors import ConfigError, EndpointError, VaultMemoryError
 from vault_memory.services.erasing import former_ids
 from vault_memory.services.forgetting.find import zone_of
-from vault_memory.services.longterm import Holds, count_rows, drop_rows, moment_of, said_in
+from vault_memory.services.longterm import Dropped, Holds, count_rows, drop_rows, moment_of, said_in
 from vault_memory.services.notes import bring_back, ending, read_day, read_ended, write_ended
 from vault_memory.services.vault import Vault
 
@@ -116,12 +116,11 @@ def _drop_rows(vault: Vault, user_id: str, sought: Sought, ids: Collection[str])
     if vault.config.longterm_enabled:
         users = (user_id, *former_ids(vault, user_id))
         try:
-            for _ in drop_rows(vault, users, _row_is_sought(sought, ids, users)):
-                pass
-        except EndpointError as error:
+            drop_rows(vault, users, _row_is_sought(sought, ids, users), Dropped())
+        except (ConfigError, EndpointError) as error:
             raise EndpointError(
-                f"{error} It is asked until it answers, and nothing else is forgotten before; where it is gone for "
-                "good, set `enabled = false` under [longterm], and its rows are not asked for"
+                f"{error} It is asked until its rows are gone, and nothing else is forgotten before; where it is gone "
+                "for good, set `enabled = false` under [longterm], and its rows are not asked for"
             ) from error
 
 

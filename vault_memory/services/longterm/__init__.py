@@ -10,7 +10,7 @@ from vault_memory.lazy import lazy_exports
 if TYPE_CHECKING:
     from vault_memory.services.longterm.check import CheckedTable, check_long_term, long_term_fault, tables_ddl
     from vault_memory.services.longterm.flush import ROUND_S, Flushed, flush_long_term, persist_long_term
-    from vault_memory.services.longterm.rows import Holds, count_rows, drop_rows, moment_of, said_in, told_at
+    from vault_memory.services.longterm.rows import Dropped, Holds, count_rows, drop_rows, moment_of, said_in, told_at
     from vault_memory.services.longterm.since import note_since, rename_noted
     from vault_memory.services.longterm.waiting import (
         LongTermState,
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 __all__ = [
     "ROUND_S",
     "CheckedTable",
+    "Dropped",
     "Flushed",
     "Holds",
     "LongTermState",
@@ -49,6 +50,7 @@ __getattr__ = lazy_exports(
     {
         "ROUND_S": "flush",
         "CheckedTable": "check",
+        "Dropped": "rows",
         "Flushed": "flush",
         "Holds": "rows",
         "LongTermState": "waiting",

@@ -5,8 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
+from vault_memory.adapters.longterm import RowsKept
+from vault_memory.adapters.state import Place
 from vault_memory.adapters.tokenizer import text_of_tokens
 from vault_memory.core.longterm import targets
 from vault_memory.errors import UsageError
@@ -20,14 +23,36 @@ _REFLECTED = {"summary", "causes", "type", "updated_at"}
 """The parts of a reflection."""
 
 
-def drop_rows(vault: Vault, user_ids: Iterable[str], holds: Holds) -> Iterator[int]:
-    """Delete the rows of these ids that are meant, while nobody sends. Yields how many the database has deleted, some
-    at a time. Raises `Busy`, and `ConfigError` or `EndpointError`: the rows before that are deleted."""
+@dataclass
+class Dropped:
+    """How many rows the database has deleted, and the places of the tables that have none of those meant any more."""
+
+    rows: int = 0
+    done: list[Place] = field(default_factory=list)
+
+
+def drop_rows(vault: Vault, user_ids: Iterable[str], holds: Holds, dropped: Dropped, at: Place | None = None) -> None:
+    """Delete the rows of these ids that are meant, while nobody sends, in each mapped table; with `at` in those only
+    which that place stands for. What is deleted is counted in `dropped`, also where this raises `Busy`, `ConfigError`
+    or `EndpointError`; where that is `RowsKept` all others are deleted."""
+    users = [*user_ids]
+    kept: list[str] = []
     with round_state(vault).lock(), vault.long_term() as store:
         for target in targets(vault.config.longterm_tables, vault.config.longterm_columns_map):
             table = store.look(target)
-            for user_id in user_ids:
-                yield from store.drop(table, user_id, holds)
+            if at and not at.is_at(table.place):
+                continue
+            before = len(kept)
+            for user_id in users:
+                try:
+                    for count in store.drop(table, user_id, holds):
+                        dropped.rows += count
+                except RowsKept as error:
+                    kept.append(str(error))
+            if len(kept) == before:
+                dropped.done.append(table.place)
+    if kept:
+        raise RowsKept("; ".join(kept))
 
 
 def count_rows(vault: Vault, user_ids: Iterable[str], holds: Holds) -> int:
@@ -39,8 +64,7 @@ def count_rows(vault: Vault, user_ids: Iterable[str], holds: Holds) -> int:
         found += holds(values)
         return False
 
-    for _ in drop_rows(vault, user_ids, counted):
-        pass
+    drop_rows(vault, user_ids, counted, Dropped())
     return found
 
 

@@ -89,7 +89,7 @@ def removed_keys(vault: Vault, *keys: str) -> tuple[str, ...]:
     left = store.remove(*keys)
     told = [f"the short-term store keeps {key!r}: another program's values are there" for key in left]
     used = UsedStores(vault.root, REDIS_USED)
-    if isinstance(store, EmbeddedStore) and (used.problem() or used.addresses()):
+    if isinstance(store, EmbeddedStore) and (used.problem() or used.places()):
         store.miss_removal(keys)
         told.append(f"Redis, which this vault has used, removes {', '.join(keys)} when REDIS_URL is set once more")
     if why := store.degraded:
