@@ -25,7 +25,8 @@ import numpy
 from vault_memory.services.admin.create_vault import create_vault
 from vault_memory.services.daemon.daemon_record import only_daemon
 from vault_memory.services.indexing.reconcile import embed, reconcile
-from vault_memory.services.retrieval.search import SearchQuery, search
+from vault_memory.services.retrieval.query import SearchQuery
+from vault_memory.services.retrieval.search import search
 from vault_memory.services.turns.record import record_turn
 from vault_memory.services.vault import Vault, open_vault
 

@@ -27,7 +27,8 @@ from typing import Any
 from vault_memory.services.admin.create_vault import create_vault
 from vault_memory.services.mistakes import record_mistake
 from vault_memory.services.retrieval import build_enhanced_prompt
-from vault_memory.services.retrieval.search import SearchQuery, search
+from vault_memory.services.retrieval.query import SearchQuery
+from vault_memory.services.retrieval.search import search
 from vault_memory.services.vault import Vault, open_vault
 
 DATA = Path(__file__).parent.parent / "tests" / "data" / "mistakes"

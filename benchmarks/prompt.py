@@ -21,7 +21,8 @@ from vault_memory.services.admin.create_vault import create_vault
 from vault_memory.services.daemon.daemon_record import only_daemon
 from vault_memory.services.indexing.reconcile import reconcile
 from vault_memory.services.retrieval.build_prompt import build_enhanced_prompt
-from vault_memory.services.retrieval.search import SearchQuery, search
+from vault_memory.services.retrieval.query import SearchQuery
+from vault_memory.services.retrieval.search import search
 from vault_memory.services.turns.record import record_turn
 from vault_memory.services.vault import Vault, open_vault
 

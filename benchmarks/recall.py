@@ -32,7 +32,8 @@ from vault_memory.core.memories import categories
 from vault_memory.core.text import tokens
 from vault_memory.errors import EndpointError
 from vault_memory.services.retrieval.bench import DatasetVault
-from vault_memory.services.retrieval.search import SearchQuery, find_passages
+from vault_memory.services.retrieval.query import SearchQuery
+from vault_memory.services.retrieval.search import find_passages
 
 OPEN_SET = Path(__file__).parent.parent / "tests" / "data" / "memories" / "open.jsonl"
 TOP_K = 3

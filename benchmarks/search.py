@@ -37,7 +37,8 @@ from vault_memory.config import Config
 from vault_memory.core.notes import document
 from vault_memory.services.admin import create_vault
 from vault_memory.services.indexing import reconcile
-from vault_memory.services.retrieval.search import SearchQuery, find_passages, search
+from vault_memory.services.retrieval.query import SearchQuery
+from vault_memory.services.retrieval.search import find_passages, search
 from vault_memory.services.vault import open_vault
 
 DIMENSION = 384
@@ -182,7 +183,8 @@ def cold(folder: Path) -> dict[str, float]:
     code = (
         "import sys; from types import SimpleNamespace; from pathlib import Path; from datetime import UTC, datetime\n"
         "from vault_memory.config import Config\n"
-        "from vault_memory.services.retrieval.search import SearchQuery, find_passages\n"
+        "from vault_memory.services.retrieval.query import SearchQuery\n"
+        "from vault_memory.services.retrieval.search import find_passages\n"
         "from vault_memory.adapters.index.sqlite import SqliteIndex\n"
         "from vault_memory.adapters.embedding.offline import OfflineEmbedder\n"
         "index = SqliteIndex(Path(sys.argv[1]))\n"

@@ -22,7 +22,8 @@ from vault_memory.adapters.embedding import Embedder, OfflineEmbedder
 from vault_memory.config import Config
 from vault_memory.core.ranking import floor
 from vault_memory.services.retrieval.bench import DatasetVault, read_queries, score
-from vault_memory.services.retrieval.search import SearchQuery, find_passages
+from vault_memory.services.retrieval.query import SearchQuery
+from vault_memory.services.retrieval.search import find_passages
 
 FLOORS = (0.0, 0.05, 0.1, 0.15, 0.18, 0.2, 0.22, 0.24, 0.26, 0.3, 0.35, 0.4)
 TOP_K = 5

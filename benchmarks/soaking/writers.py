@@ -25,7 +25,8 @@ from vault_memory.adapters.embedding.offline import OfflineEmbedder
 from vault_memory.errors import Changed, EndpointError, VaultMemoryError
 from vault_memory.services.daemon.daemon import Daemon
 from vault_memory.services.indexing.reconcile import reconcile
-from vault_memory.services.retrieval.search import SearchQuery, search
+from vault_memory.services.retrieval.query import SearchQuery
+from vault_memory.services.retrieval.search import search
 from vault_memory.services.turns.record import record_turn
 from vault_memory.services.vault import open_vault
 

@@ -24,7 +24,8 @@ from vault_memory.services.notes.conversations import newest_turns
 from vault_memory.services.profiles.preferences import set_preference
 from vault_memory.services.proxy.relay import Relay
 from vault_memory.services.proxy.turn_recorder import TurnRecorder, UserRequest
-from vault_memory.services.retrieval.search import SearchQuery, find_passages, search
+from vault_memory.services.retrieval.query import SearchQuery
+from vault_memory.services.retrieval.search import find_passages, search
 from vault_memory.services.turns.record import _learn_from, _markers, _set_untouched, record_turn, record_turns
 from vault_memory.services.turns.redactions import add_redactions, redactions
 from vault_memory.services.vault import Vault, open_vault

@@ -24,7 +24,7 @@ from vault_memory.services.indexing.rebuild import rebuild
 from vault_memory.services.indexing.reconcile import reconcile
 from vault_memory.services.notes.save import save_note
 from vault_memory.services.profiles.preferences import set_preference
-from vault_memory.services.retrieval.search import Mode
+from vault_memory.services.retrieval.query import Mode
 from vault_memory.services.turns.record import record_turn
 from vault_memory.services.vault import Vault, open_vault
 

@@ -32,7 +32,8 @@ from vault_memory.services.embedding import embedding_status
 from vault_memory.services.indexing.rebuild import rebuild
 from vault_memory.services.indexing.reconcile import embed, reconcile
 from vault_memory.services.indexing.spaces import answering, progress
-from vault_memory.services.retrieval.search import SearchQuery, SearchResult, search
+from vault_memory.services.retrieval.query import SearchQuery, SearchResult
+from vault_memory.services.retrieval.search import search
 from vault_memory.services.vault import Vault, open_vault
 
 pytestmark = pytest.mark.slow

@@ -11,7 +11,8 @@ from vault_memory.core import layout
 from vault_memory.errors import IndexUnusable
 from vault_memory.services.indexing import reconcile
 from vault_memory.services.retrieval.build_prompt import build_enhanced_prompt
-from vault_memory.services.retrieval.search import READ_ONLY, SearchQuery, search
+from vault_memory.services.retrieval.query import SearchQuery
+from vault_memory.services.retrieval.search import READ_ONLY, search
 from vault_memory.services.vault import Vault, open_vault
 
 pytestmark = pytest.mark.skipif(os.name == "nt" or os.geteuid() != 0, reason="only root can mount")

@@ -21,7 +21,8 @@ from vault_memory.core.notes import document
 from vault_memory.core.ranking import floor
 from vault_memory.errors import EndpointError, NotFound, UsageError
 from vault_memory.services.daemon.daemon_record import only_daemon
-from vault_memory.services.retrieval.search import Hit, SearchQuery, SearchResult, find_passages
+from vault_memory.services.retrieval.query import Hit, SearchQuery, SearchResult
+from vault_memory.services.retrieval.search import find_passages
 from vault_memory.services.retrieval.search import search as search_vault
 from vault_memory.services.vault import Vault
 

@@ -11,7 +11,8 @@ import pytest
 
 from tests.vaults import write
 from vault_memory.errors import NotFound
-from vault_memory.services.retrieval.search import SearchQuery, search
+from vault_memory.services.retrieval.query import SearchQuery
+from vault_memory.services.retrieval.search import search
 from vault_memory.services.retrieval.search_process import SearchProcess
 from vault_memory.services.vault import Vault
 
@@ -42,7 +43,7 @@ def test_nothing_in_the_vault_is_imported(bare_vault: Vault, tmp_path: Path, nam
     script.write_text(
         "import asyncio\n"
         "from vault_memory.services.retrieval.search_process import SearchProcess\n"
-        "from vault_memory.services.retrieval.search import SearchQuery\n"
+        "from vault_memory.services.retrieval.query import SearchQuery\n"
         "from vault_memory.services.vault import open_vault\n"
         "if __name__ == '__main__':\n"
         "    apart = SearchProcess(open_vault('.'))\n"

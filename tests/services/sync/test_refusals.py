@@ -15,7 +15,8 @@ from vault_memory.services.admin.doctor import doctor
 from vault_memory.services.admin.status import status
 from vault_memory.services.admin.users import rename_user
 from vault_memory.services.person_edits import commit_person_edits, withheld
-from vault_memory.services.retrieval.search import SearchQuery, search
+from vault_memory.services.retrieval.query import SearchQuery
+from vault_memory.services.retrieval.search import search
 from vault_memory.services.sync.agreed_remote import agreed_remote
 from vault_memory.services.sync.check_staged import check_staged
 from vault_memory.services.sync.sync import sync

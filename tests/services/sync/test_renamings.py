@@ -14,7 +14,8 @@ from vault_memory.services.admin.users import rename_user
 from vault_memory.services.daemon.heartbeat import heartbeat
 from vault_memory.services.profiles.history import history, profile_at
 from vault_memory.services.profiles.preferences import list_preferences, set_preference
-from vault_memory.services.retrieval.search import SearchQuery, search
+from vault_memory.services.retrieval.query import SearchQuery
+from vault_memory.services.retrieval.search import search
 from vault_memory.services.turns.record import record_turn
 from vault_memory.services.vault import open_vault
 

@@ -17,21 +17,12 @@ if TYPE_CHECKING:
         build_memory,
         build_opening,
     )
+    from vault_memory.services.retrieval.query import Group, Hit, Mode, Scope, SearchQuery, SearchResult, whose
     from vault_memory.services.retrieval.read_named import NoteText, find_note, read_named
     from vault_memory.services.retrieval.recall import Recalled, Recollection, recall, recall_memory
     from vault_memory.services.retrieval.related import Related, related
-    from vault_memory.services.retrieval.search import (
-        Group,
-        Hit,
-        Mode,
-        Scope,
-        SearchQuery,
-        SearchResult,
-        refresh,
-        search,
-    )
+    from vault_memory.services.retrieval.search import refresh, search
     from vault_memory.services.retrieval.search_process import SearchProcess
-    from vault_memory.services.retrieval.whose import whose
 
 __all__ = [
     "Answer",
@@ -67,19 +58,19 @@ __getattr__ = lazy_exports(
     __name__,
     {
         "Answer": "ask",
-        "Group": "search",
-        "Hit": "search",
+        "Group": "query",
+        "Hit": "query",
         "Memory": "build_prompt",
-        "Mode": "search",
+        "Mode": "query",
         "NoteText": "read_named",
         "Prompt": "build_prompt",
         "Recalled": "recall",
         "Recollection": "recall",
         "Related": "related",
-        "Scope": "search",
+        "Scope": "query",
         "SearchProcess": "search_process",
-        "SearchQuery": "search",
-        "SearchResult": "search",
+        "SearchQuery": "query",
+        "SearchResult": "query",
         "ask_ai": "ask",
         "bench": "bench",
         "build_enhanced_prompt": "build_prompt",
@@ -92,6 +83,6 @@ __getattr__ = lazy_exports(
         "refresh": "search",
         "related": "related",
         "search": "search",
-        "whose": "whose",
+        "whose": "query",
     },
 )

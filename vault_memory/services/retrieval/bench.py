@@ -23,7 +23,8 @@ from vault_memory.config import Config
 from vault_memory.core import layout, reading
 from vault_memory.core.notes import document
 from vault_memory.errors import UsageError
-from vault_memory.services.retrieval.search import Hit, Mode, SearchQuery, find_passages
+from vault_memory.services.retrieval.query import Hit, Mode, SearchQuery
+from vault_memory.services.retrieval.search import find_passages
 
 DEPTH = 10
 """Passages asked for; the figures look at the first 1, 5 and 10."""

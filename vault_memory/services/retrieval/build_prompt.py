@@ -28,15 +28,9 @@ from vault_memory.services.notes import skill as skill_named
 from vault_memory.services.profiles import profile_timezone
 from vault_memory.services.retrieval.prompt_memories import recall_for_prompt
 from vault_memory.services.retrieval.prompt_mistakes import mistakes_like
+from vault_memory.services.retrieval.query import MAX_QUERY_CHARS, Hit, SearchQuery
 from vault_memory.services.retrieval.recall import MIN_SHARED, Recalled
-from vault_memory.services.retrieval.search import (
-    MAX_QUERY_CHARS,
-    Hit,
-    QueryVectors,
-    SearchQuery,
-    find_passages,
-    refresh,
-)
+from vault_memory.services.retrieval.search import QueryVectors, find_passages, refresh
 from vault_memory.services.starter import starter_texts
 from vault_memory.services.vault import Vault
 

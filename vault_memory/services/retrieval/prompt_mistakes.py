@@ -8,7 +8,7 @@ from vault_memory.core import layout, mistakes
 from vault_memory.core.ranking import Filter
 from vault_memory.core.text import synonyms
 from vault_memory.services.mistakes import MistakeFile, read_mistake
-from vault_memory.services.retrieval.search import MAX_QUERY_CHARS
+from vault_memory.services.retrieval.query import MAX_QUERY_CHARS
 from vault_memory.services.vault import Vault
 
 MAX_SHOWN = 2

@@ -12,7 +12,8 @@ from vault_memory.core import layout, reading
 from vault_memory.core.notes import naming
 from vault_memory.errors import NotFound, UsageError, in_command
 from vault_memory.services.notes import gone, note_stamp, read_note
-from vault_memory.services.retrieval.search import Scope, SearchQuery, reader, refresh
+from vault_memory.services.retrieval.query import Scope, SearchQuery
+from vault_memory.services.retrieval.search import reader, refresh
 from vault_memory.services.vault import Vault
 
 _LINES = re.compile(r"(.+):(\d{1,7})(?:-(\d{1,7}))?", re.DOTALL)

@@ -18,15 +18,8 @@ from vault_memory.core.profile import NOTE, Profile
 from vault_memory.core.text import tokens
 from vault_memory.errors import Busy, ForeignFile, HistoryError, TooLarge, Unwritable
 from vault_memory.services.memories import IMPORTANT, accesses, note_accesses, read_memory, renew
-from vault_memory.services.retrieval.search import (
-    MAX_TOP_K,
-    Hit,
-    QueryVectors,
-    SearchQuery,
-    SearchResult,
-    find_now,
-    find_passages,
-)
+from vault_memory.services.retrieval.query import MAX_TOP_K, Hit, SearchQuery, SearchResult
+from vault_memory.services.retrieval.search import QueryVectors, find_now, find_passages
 from vault_memory.services.vault import Vault
 
 RENEWED_AFTER = timedelta(days=1)

@@ -10,8 +10,9 @@ from vault_memory.adapters.index import Index
 from vault_memory.core import layout
 from vault_memory.errors import UsageError
 from vault_memory.services.notes import gone
+from vault_memory.services.retrieval.query import MAX_TOP_K, Scope
 from vault_memory.services.retrieval.read_named import find_note
-from vault_memory.services.retrieval.search import MAX_TOP_K, Scope, reader, refresh
+from vault_memory.services.retrieval.search import reader, refresh
 from vault_memory.services.vault import Vault
 
 MIN_NEARNESS = 0.3

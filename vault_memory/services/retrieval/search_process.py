@@ -18,7 +18,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from vault_memory.services.retrieval.search import SearchQuery, SearchResult, search
+from vault_memory.services.retrieval.query import SearchQuery, SearchResult
+from vault_memory.services.retrieval.search import search
 from vault_memory.services.vault import Vault, open_vault
 
 _opened: list[Vault] = []
