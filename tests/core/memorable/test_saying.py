@@ -95,6 +95,11 @@ def test_the_same_is_told_in_other_words_and_languages(again: str) -> None:
         ("I can't stand jazz", "I've come around to jazz"),
         ("I love coffee", "I've gone right off coffee"),
         ("I play the violin", "I gave up the violin and took up the cello"),
+        ("I go jogging every morning", "I gave up jogging"),
+        ("I go fishing on Sundays", "I quit fishing"),
+        ("我每周跳两次舞", "我不跳舞了"),
+        ("我每週游三次泳", "我腰傷之後就不游泳了"),
+        ("I have a dog called Rex", "I have no dog anymore"),
     ],
 )
 def test_what_replaces_another_is_told(old: str, new: str) -> None:
@@ -208,6 +213,12 @@ def test_a_tool_takes_the_place_of_one_that_stood_where_it_stands(old: str, new:
         ("我打羽球", "膝蓋受傷後就不爬山了"),
         ("I hate cilantro", "Parsley has grown on me"),
         ("I love whisky", "I've gone off gin"),
+        ("I go jogging every morning", "I gave up swimming"),
+        ("I go skiing every winter", "I don't go skiing on Mondays"),
+        ("我每周跳两次舞", "我不跳街舞了"),
+        ("我每週游三次泳", "我老公手術後就不游泳了"),
+        ("I have a dog called Rex", "I have no cat"),
+        ("I have a dog called Rex", "I have no dog food"),
     ],
 )
 def test_nothing_goes_that_is_still_so(old: str, new: str) -> None:

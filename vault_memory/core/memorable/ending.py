@@ -17,6 +17,8 @@ from vault_memory.core.text import fold, lazily
 
 _NUMBER = r"(?:[一二两三四五六七八九十几半]|\d+)"
 _HAN_MEASURE = lazily(rf"^{_NUMBER}(?:大|小)?[包杯瓶罐根支口次趟遍盘碗份条只个台辆节堂场局圈公里小时分钟]+")
+_HAN_TIMES = lazily(rf"^(?P<verb>[^\W\da-z_])[过了]?{_NUMBER}[次趟遍场局圈回](?P<object>[^\W\da-z_]+)$")
+"""How often, inside of what is done: 跳两次舞."""
 _COUNT = lazily(
     r"^(?:\d[\da-z]*|an?|one|two|three|four|five|six|seven|eight|nine|ten|a few|several|some)$"
     r"|^[一二两三四五六七八九十几半]+(?:年|个月|天|次|小时)"
@@ -155,6 +157,7 @@ def _parts(said: Saying) -> Iterator[Thing]:
         if words:
             yield Thing(words, kinds)
             yield from _as_act(words) if said.relation == DO else ()
+    yield from _without_times(bare)
     verb = said.act if not kinds else ""
     if said.relation == BE and bare and (doer := _DOER.match(min(bare[-1]))):
         verb = doer[1]
@@ -177,6 +180,14 @@ def _as_act(words: tuple[frozenset[str], ...]) -> Iterator[Thing]:
         yield Thing((*act.words, *words[1:]), frozenset())
     elif _HAN.match(first) and len(first) >= MIN_ACT_CHARS and len(words) == 1:
         yield Thing((frozenset([first[1:]]),), frozenset())
+
+
+def _without_times(words: tuple[frozenset[str], ...]) -> Iterator[Thing]:
+    """What is done, without how often: 跳舞 of 跳两次舞."""
+    times = _HAN_TIMES.match(min(words[0])) if len(words) == 1 else None
+    act = read_thing(times["verb"] + times["object"], ()) if times else None
+    if act:
+        yield act
 
 
 def without_count(words: tuple[frozenset[str], ...]) -> tuple[frozenset[str], ...]:
