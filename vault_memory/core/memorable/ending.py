@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from vault_memory.core.extraction import load_lexicon
 from vault_memory.core.memorable.slots import COMMUTE
-from vault_memory.core.memorable.things import Thing, read_thing
+from vault_memory.core.memorable.things import Thing, is_named_in, read_thing
 from vault_memory.core.memorable.wording import BE, DO, LIKE, Saying, read_saying
 from vault_memory.core.memories import categories
 from vault_memory.core.text import fold, lazily
@@ -290,9 +290,20 @@ def is_unreal(before: str) -> bool:
     return bool(lexicon.words("sayings.left.unreal").search(before) or lexicon.shape(_GOVERNED).search(before))
 
 
+_SECOND = r"(?:and |but |而且|但是?|不过)?(?:{sayings.left.second}|[^我,]{1,12}?(?:那边|那里)?{sayings.left.remains})"
+
+
 def begins_with_leaving(text: str) -> bool:
     """Whether a folded text says at its beginning what is left behind, and not who leaves it: 不用 MySQL 了."""
     return any(load_lexicon().shape(form).match(text) for form in _FORMS[1:])
+
+
+def is_second(text: str, name: str = "") -> bool:
+    """Whether a clause says that the one before is so beside what was before: «too», «still at Nokia though»,
+    台積電也還在做; with a `name`, beside just that, or without naming anything."""
+    folded = fold(text).strip(" .!。")
+    found = load_lexicon().shape(_SECOND).match(folded)
+    return found is not None and (not name or found.end() == len(folded) or is_named_in(name, folded))
 
 
 def is_beside(text: str) -> bool:

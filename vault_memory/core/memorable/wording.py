@@ -125,10 +125,11 @@ class _Reader:
         self._articles, self._dwelling, self._now = map(frame, ("article", "dwelling", "now"))
         self._begun, self._since = tuple(frame("begun")), tuple(frame("since"))
         self._swap, self._under_way = frozenset(frame("swap")), frozenset(frame("under_way"))
+        self._second = lexicon.shape(r", ?{sayings.left.second}[ .!。]*$")
         self._more, self._was = _any_of(frame("more")), _any_of(frame("was"))
 
     def read(self, written: str) -> Saying | None:
-        text, more = self._parted(plain(fold(written)))
+        text, more = self._parted(self._second.sub("", plain(fold(written))))
         if self._was.search(text):
             return None
         heard = _Heard(written, more)
