@@ -230,6 +230,7 @@ def test_a_tool_takes_the_place_of_one_that_stood_where_it_stands(old: str, new:
         ("我每周跳两次舞", "我不跳街舞了"),
         ("我每週游三次泳", "我老公手術後就不游泳了"),
         ("I have a dog called Rex", "I have no cat"),
+        ("I love frills", "I love No Frills"),
         ("I have a dog called Rex", "I have no dog food"),
     ],
 )

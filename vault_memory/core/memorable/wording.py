@@ -203,7 +203,7 @@ class _Reader:
                 if step.what == DECIDE and (timed := self._in_time(text[step.end :].strip(), heard)):
                     return timed
                 rest = text[step.end :].strip()
-                thing = _NONE.sub("", rest)  # «I have no dog»
+                thing = _NONE.sub("", rest) if step.what == "have" else rest  # not «I love No Frills»
                 is_so = step.is_so and heard.is_so and not heard.is_gone and thing == rest
                 heard.is_new = heard.is_new or text.startswith(self._begun)
                 heard.is_swap = heard.is_swap or text[: step.end] in self._swap
