@@ -10,6 +10,7 @@ import pytest
 
 from tests.pace import assert_at_most
 from vault_memory.core.memorable import compared, still_so, to_forget, topics_of
+from vault_memory.core.memorable.parts import statements
 
 LABELLED = Path(__file__).parents[2] / "data/memorable/parts.jsonl"
 ROWS = [json.loads(line) for line in LABELLED.read_text("utf-8").split("\n") if line]
@@ -129,3 +130,9 @@ def test_what_cannot_be_told_apart_is_told() -> None:
     """Of what says something else too, in one part, nothing says which of it is over."""
     old = "I live in Leeds and for now they love it"
     assert compared("I moved to York", old) == "replaces" and still_so(old, "I moved to York") is None
+
+
+def test_what_is_still_so_keeps_its_words_together() -> None:
+    """No part is left that does not say where: 我還住 of 台南也還住."""
+    assert "我還住" not in statements("我現在住高雄，台南也還住")
+    assert still_so("我現在在超商上班，台積電也還在做", "我不在超商上班了") == "我台積電也還在做"

@@ -46,6 +46,10 @@ def test_a_memory_from_adding_to_deleting(cli: Cli) -> None:
     assert [row["id"] for row in cli.json("recall", "--user", "alice", "JWT")["memories"]] == [new]
     both = {row["id"] for row in cli.json("recall", "--user", "alice", "JWT", "--history")["memories"]}
     assert both == {memory_id, new}
+    marked = [
+        line for line in cli("recall", "--user", "alice", "JWT", "--history").splitlines() if "replaced by" in line
+    ]
+    assert len(marked) == 1 and memory_id in marked[0] and marked[0].endswith(f"replaced by {new}")
     assert memory_id not in cli("search", "--user", "alice", "JWT")
     assert memory_id in cli("search", "--user", "alice", "JWT", "--history")
 

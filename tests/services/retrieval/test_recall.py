@@ -10,7 +10,7 @@ import pytest
 from tests.conftest import Clock
 from vault_memory.adapters import files
 from vault_memory.errors import UsageError
-from vault_memory.services.memories import remember, store_memory
+from vault_memory.services.memories import remember, store_memory, supersede
 from vault_memory.services.retrieval import SearchQuery, recall, recall_memory, search
 from vault_memory.services.turns import record_turn
 from vault_memory.services.vault import Vault
@@ -44,6 +44,21 @@ def test_only_of_a_skill_and_of_types(vault: Vault) -> None:
     assert len(recall(vault, "alice", "tea", memory_types=["fact", "lesson"])) == 4
     with pytest.raises(UsageError, match="'secret'"):
         recall(vault, "alice", "tea", memory_types=["secret"])
+
+
+def test_a_memory_whose_words_stand_in_another_hides_none(vault: Vault) -> None:
+    """Each is an answer of its own: one may say more, or the contrary. So it is with the same words of two skills, and
+    with one and what took its place."""
+    said = ["Bob may restart production", "Bob may restart production only with Ann", "Nobody thinks Bob may restart"]
+    for text in (*said, "Nobody thinks Bob may restart production"):
+        store_memory(vault, "alice", text, force_save=True)
+    found = recall(vault, "alice", "who may restart production", top_k=10)
+    assert set(contents(found)) == {*said, "Nobody thinks Bob may restart production"}
+    first = store_memory(vault, "alice", "The invoices go out on the first", skill_id="web")
+    store_memory(vault, "alice", "The invoices go out on the first", force_save=True)
+    supersede(vault, "alice", first, "The invoices go out on the first only after the audit")
+    past = recall(vault, "alice", "when do the invoices go out", history=True)
+    assert [each.superseded_by is not None for each in past].count(True) == 1 and len(past) == 3
 
 
 def test_few_of_a_type_are_found_among_many(vault: Vault) -> None:

@@ -10,13 +10,15 @@ from typing import NamedTuple
 
 from vault_memory.core.extraction import load_lexicon
 from vault_memory.core.memorable.slots import COMMUTE
-from vault_memory.core.memorable.things import Thing, read_thing
+from vault_memory.core.memorable.things import Thing, is_named_in, read_thing
 from vault_memory.core.memorable.wording import BE, DO, LIKE, Saying, read_saying
 from vault_memory.core.memories import categories
 from vault_memory.core.text import fold, lazily
 
 _NUMBER = r"(?:[一二两三四五六七八九十几半]|\d+)"
 _HAN_MEASURE = lazily(rf"^{_NUMBER}(?:大|小)?[包杯瓶罐根支口次趟遍盘碗份条只个台辆节堂场局圈公里小时分钟]+")
+_HAN_TIMES = lazily(rf"^(?P<verb>[^\W\da-z_])[过了]?{_NUMBER}[次趟遍场局圈回](?P<object>[^\W\da-z_]+)$")
+"""How often, inside of what is done: 跳两次舞."""
 _COUNT = lazily(
     r"^(?:\d[\da-z]*|an?|one|two|three|four|five|six|seven|eight|nine|ten|a few|several|some)$"
     r"|^[一二两三四五六七八九十几半]+(?:年|个月|天|次|小时)"
@@ -155,6 +157,7 @@ def _parts(said: Saying) -> Iterator[Thing]:
         if words:
             yield Thing(words, kinds)
             yield from _as_act(words) if said.relation == DO else ()
+    yield from _without_times(bare)
     verb = said.act if not kinds else ""
     if said.relation == BE and bare and (doer := _DOER.match(min(bare[-1]))):
         verb = doer[1]
@@ -177,6 +180,14 @@ def _as_act(words: tuple[frozenset[str], ...]) -> Iterator[Thing]:
         yield Thing((*act.words, *words[1:]), frozenset())
     elif _HAN.match(first) and len(first) >= MIN_ACT_CHARS and len(words) == 1:
         yield Thing((frozenset([first[1:]]),), frozenset())
+
+
+def _without_times(words: tuple[frozenset[str], ...]) -> Iterator[Thing]:
+    """What is done, without how often: 跳舞 of 跳两次舞."""
+    times = _HAN_TIMES.match(min(words[0])) if len(words) == 1 else None
+    act = read_thing(times["verb"] + times["object"], ()) if times else None
+    if act:
+        yield act
 
 
 def without_count(words: tuple[frozenset[str], ...]) -> tuple[frozenset[str], ...]:
@@ -279,9 +290,20 @@ def is_unreal(before: str) -> bool:
     return bool(lexicon.words("sayings.left.unreal").search(before) or lexicon.shape(_GOVERNED).search(before))
 
 
+_SECOND = r"(?:and |but |而且|但是?|不过)?(?:{sayings.left.second}|[^我,]{1,12}?(?:那边|那里)?{sayings.left.remains})"
+
+
 def begins_with_leaving(text: str) -> bool:
     """Whether a folded text says at its beginning what is left behind, and not who leaves it: 不用 MySQL 了."""
     return any(load_lexicon().shape(form).match(text) for form in _FORMS[1:])
+
+
+def is_second(text: str, name: str = "") -> bool:
+    """Whether a clause says that the one before is so beside what was before: «too», «still at Nokia though»,
+    台積電也還在做; with a `name`, beside just that, or without naming anything."""
+    folded = fold(text).strip(" .!。")
+    found = load_lexicon().shape(_SECOND).match(folded)
+    return found is not None and (not name or found.end() == len(folded) or is_named_in(name, folded))
 
 
 def is_beside(text: str) -> bool:

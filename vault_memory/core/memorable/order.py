@@ -4,7 +4,7 @@ understood alone: «we use it every day» and 我每天都喝 do not say what is
 
 from __future__ import annotations
 
-from vault_memory.core.extraction import load_lexicon
+from vault_memory.core.extraction import load_lexicon, speaker
 from vault_memory.core.text import lazily
 
 _SAID_OF = "(?P<me>(?:我|咱)们?)"
@@ -37,7 +37,7 @@ _MAY_DENY = lazily(r"^(?:吉他|[^我咱你您他她它,]){1,16}[不没][^我咱
 _UNSAID = rf"^(?P<thing>.{{1,16}}?) ?(?P<done>(?:{_FRAME})*?(?:{{sayings.frame.not}})(?:{_VERB}){_DONE}){_BEHIND}"
 """The same of one who does not name himself, and says that it is so no more: 原神早就不玩了."""
 _SINCE = lazily(
-    r"^[^我咱你您他她它,a-z]{2,10}?(?:之|以)?后(?:就|便|都|才|已经)*(?=不|没|改|换|戒|开始)"
+    r"^(?P<me>[我咱](?!们?的))?[^我咱你您他她它,a-z]{2,10}?(?:之|以)?后(?:就|便|都|才|已经)*(?=不|没|改|换|戒|开始)"
     r"|^(?:ever )?(?:(?:since|after) |(?=my |the ))[a-z0-9' ]{2,30}?,? "
     r"(?=i (?:do not|don't|no longer|stopped|quit|gave up|have|'ve) )"
 )
@@ -88,7 +88,8 @@ def usual_order(text: str) -> str:
         return f"my home is {home['place'] or home['town']}"
     if held := _HELD.match(text):
         return f"我{held['done']}{held['thing']}"
-    text = _SINCE.sub("", text)
+    if (since := _SINCE.match(text)) and speaker(since[0], load_lexicon()) != "others":  # 我老公手術後就不 …
+        text = f"{since['me'] or ''}{text[since.end() :]}"
     if led := _LED.match(text):
         return f"{led['rest']} {led['lead']}"
     fronted = _FRONTED.match(text)

@@ -22,7 +22,7 @@ from vault_memory.core.text import fold, lazily
 _BETWEEN_CLAUSES = (
     r"\s*(?:[,;，；、。!?！？]|[.](?=\s))\s*(?:(?:and|but|or)\s+)?(?:(?:also|too)\s+)?(?:而且|但是?|以及)?(?:[还還]有|也|[还還](?!是))?"
     r"|\s+(?:and|but|or|as well as|&)\s+(?:also\s+)?|\s*(?:以及|[还還]有|而且|但是)\s*"
-    r"|(?<=[\u3400-\u9fff])也(?=[\u3400-\u9fff]{2})"
+    r"|(?<=[\u3400-\u9fff])也(?![还還][住在做是])(?=[\u3400-\u9fff]{2})"
 )
 _BETWEEN_THINGS = r"\s*[和跟與与]\s*|\s+with\s+|\s*(?:搭配|[配搭])\s*"
 _SEPARATOR = re.compile(f"{_BETWEEN_CLAUSES}|(?P<things>{_BETWEEN_THINGS})")

@@ -17,6 +17,7 @@ from vault_memory.core.memorable.ending import (
     begins_with_getting,
     ended_with,
     is_beside,
+    is_second,
     is_unreal,
     is_with_again,
     is_without,
@@ -92,7 +93,8 @@ def compared(new: str, old: str) -> Verdict:
     something `other`; or `swaps` what is done for something of its kind without naming it, so that it replaces the old
     one only where no second one may be meant: 我改喝茶了, of 我每天喝咖啡."""
     verdict = _compared(new, old)
-    return "other" if verdict == "replaces" and _is_still_used(new, old) else verdict
+    is_still_so = verdict == "replaces" and (_is_still_used(new, old) or _is_second_home(new, old))
+    return "other" if is_still_so else verdict
 
 
 def _is_still_used(new: str, old: str) -> bool:
@@ -126,6 +128,18 @@ def _compared(new: str, old: str) -> Verdict:
         return "replaces"
     is_swapped = not said.is_beside and any(_is_swapped(each, second) for each in said.statements)
     return "swaps" if is_swapped else "other"
+
+
+def _is_second_home(new: str, old: str) -> bool:
+    """Whether a text says where its person lives beside an old place: «I also live in York», «… in York now, too»,
+    我現在住高雄，台南也還住. Who moves there lives there alone, unless the old place is named as one that stays."""
+    said = read_saying(old)
+    if said is None or said.relation != LIVE:
+        return False
+    first, *rest = _PART.split(fold(new))
+    is_move = load_lexicon().words("sayings.frame.begun").search(first) is not None
+    name = " ".join(min(word) for word in said.thing.words)
+    return (is_beside(first) and not is_move) or any(is_second(part, name) for part in rest)
 
 
 def change_in(text: str) -> Literal["preference", "fact"] | None:
@@ -239,7 +253,8 @@ def _read(content: str) -> _Said:
     own = [subject for subject, words in _SUBJECTS.items() if words.search(folded)] or [*_SUBJECTS]
     subjects = tuple(dict.fromkeys([*own, *(each.subject for each in statements)]))
     is_without_some = bool(kinds_left(content))
-    return _Said(statements, tuple(left), leaves, subjects, is_beside(content), is_without_some, _changed(content))
+    is_second_one = is_beside(content) or any(map(is_second, _PART.split(folded)[1:]))
+    return _Said(statements, tuple(left), leaves, subjects, is_second_one, is_without_some, _changed(content))
 
 
 def _changed(text: str) -> frozenset[str]:

@@ -17,7 +17,7 @@ _LATIN = re.compile("[A-Za-z]+")
 _IS_TO = re.compile(r"^to [a-z]+")
 _PREPOSITIONS = frozenset(["about", "at", "by", "for", "from", "in", "of", "on", "since", "to", "with"])
 _NAME = re.compile(r"(?<![\w.])(?!I\b)[A-Z][\w'&-]+(?:(?: (?:of|the|de|del|la|and|&))* [A-Z][\w'&-]+)+")
-_GO = re.compile(r"^(?:[去来](?=[\u3400-\u9fff]{2})|going (?=[a-z]+ing\b))")
+_GO = re.compile(r"^(?:[去来](?=[\u3400-\u9fff]{2})|go(?:ing)? (?=[a-z]{2,}ing\b))")
 MIN_GERUND_CHARS, MIN_PLURAL_CHARS = 6, 4
 
 

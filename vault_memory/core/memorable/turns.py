@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 
 from vault_memory.core.extraction import Clause, HeardTurn, Lexicon, load_lexicon, read_turn, unreal_spans
+from vault_memory.core.memorable.ending import is_second
 from vault_memory.core.memorable.kinds import (
     Kind,
     announces,
@@ -221,7 +222,8 @@ def _changes(
     for clause, following in zip(sentence, [*sentence[1:], None], strict=True):
         is_free = not any(first.start <= clause.start <= last.start for _, first, last, _ in runs)
         kind = change_of(clause, following, lexicon) if is_free else None
-        is_instead = change is not None and (goes_on(clause.text) or is_corrected(change[2].text, clause.text))
+        is_told_with = goes_on(clause.text) or is_second(clause.text)
+        is_instead = change is not None and (is_told_with or is_corrected(change[2].text, clause.text))
         if change and is_free and (kind or (is_instead and not clause.asks_to_know)):
             change = (change[0], change[1], clause)
             continue
@@ -239,11 +241,12 @@ def _continues(clause: Clause, kind: Kind | None, lexicon: Lexicon) -> bool:
 
 
 def _says_more(before: Clause, clause: Clause, lexicon: Lexicon) -> bool:
-    """Whether a clause says what is so instead of what the one before ends, or is of one make with it."""
+    """Whether a clause says what is so instead of what the one before ends, or that this one is so beside something,
+    or is of one make with it."""
     if clause.asks_to_know or clause.is_hypothetical or clause.is_past or clause.is_once:
         return False
     is_instead = change_in(before.text) is not None and goes_on(clause.text)
-    return is_instead or _is_of_one_make(before, clause, lexicon)
+    return is_instead or is_second(clause.text) or _is_of_one_make(before, clause, lexicon)
 
 
 def _is_of_list(sentence: list[Clause], run: tuple[Kind, Clause, Clause], clause: Clause) -> bool:

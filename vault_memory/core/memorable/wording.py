@@ -125,10 +125,11 @@ class _Reader:
         self._articles, self._dwelling, self._now = map(frame, ("article", "dwelling", "now"))
         self._begun, self._since = tuple(frame("begun")), tuple(frame("since"))
         self._swap, self._under_way = frozenset(frame("swap")), frozenset(frame("under_way"))
+        self._second = lexicon.shape(r", ?{sayings.left.second}[ .!。]*$")
         self._more, self._was = _any_of(frame("more")), _any_of(frame("was"))
 
     def read(self, written: str) -> Saying | None:
-        text, more = self._parted(plain(fold(written)))
+        text, more = self._parted(self._second.sub("", plain(fold(written))))
         if self._was.search(text):
             return None
         heard = _Heard(written, more)
@@ -201,10 +202,12 @@ class _Reader:
                     return None  # 不討厭 is no liking
                 if step.what == DECIDE and (timed := self._in_time(text[step.end :].strip(), heard)):
                     return timed
-                is_so = step.is_so and heard.is_so and not heard.is_gone
+                rest = text[step.end :].strip()
+                thing = _NONE.sub("", rest) if step.what == "have" else rest  # not «I love No Frills»
+                is_so = step.is_so and heard.is_so and not heard.is_gone and thing == rest
                 heard.is_new = heard.is_new or text.startswith(self._begun)
                 heard.is_swap = heard.is_swap or text[: step.end] in self._swap
-                return self._made(step.what, is_so, text[step.end :].strip(), heard, text)
+                return self._made(step.what, is_so, thing, heard, text)
             is_denied = not heard.is_so and not heard.is_given_up  # «I never quit»
             if step.what == "over" and (is_denied or heard.is_under_way):
                 return None
@@ -350,6 +353,7 @@ _STATES = (LIKE, BE, LIVE, WORK, DECIDE)
 """Relations that are nothing that one does."""
 _AM = ("am", "have been", "been", "am no longer")
 _HAN = re.compile("[\u3400-\u9fff]")
+_NONE = re.compile(r"^no (?=[a-z])")
 _CUT = re.compile(r"[,;:—(]|[.!?。](?=\s|$)|。| - ")
 _ONE_OF = "[一两这那哪某][个间栋套座幢层处家]"
 """With a classifier stands what kind of dwelling it is, as behind an English article: 一個眷村, 這間青旅. No town is

@@ -26,6 +26,8 @@ MAX_GAP_LINES = 4
 """To the next segment: a passage goes over a blank line, a heading and another, not over a row of empty fields."""
 RECORD = "conversation"
 """The kind of the raw record: a line for each turn, question and answer."""
+MEMORY = "memory"
+"""The kind of a typed memory."""
 
 
 @dataclass
@@ -226,7 +228,13 @@ def _repeats(number: int, passage: Passage, scored: Sequence[ScoredSegment]) -> 
 
 def _says_the_same(one: ScoredSegment, other: ScoredSegment) -> bool:
     """Whether the words of one stand within the other: a log's line holds what was said, and who said it. The same
-    words on two days are two things."""
+    words on two days are two things, and two memories are two: one may say only more than the other, or its contrary.
+    What holds all of a memory may say it; what a memory holds and says more of does not."""
     days = {one.candidate.day, other.candidate.day} - {""}
     a, b = one.candidate.stems[one.number], other.candidate.stems[other.number]  # asked some 500 times a search
-    return len(days) < 2 and bool(a and b) and (a in b or b in a)
+    if len(days) > 1 or not (a and b):
+        return False
+    is_memory, other_is = (each.candidate.kind == MEMORY for each in (one, other))
+    if is_memory and other_is:
+        return False
+    return (a in b and not other_is) or (b in a and not is_memory) or a == b

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 import click
 
 from vault_memory.core.memories import TYPES, Memory
@@ -319,7 +321,8 @@ def recall(
         print_json({"memories": [each.as_dict() for each in found], "degraded": found.degraded})
         return
     for each in found:
-        echo(f"{each.id}  {each.type}  {each.score:.3f}", bold=True)
+        past = f"  {said}" if (said := _why_past(each, vault.now())) else ""
+        echo(f"{each.id}  {each.type}  {each.score:.3f}{past}", bold=True)
         for line in lines(each.content):
             echo(f"  {line}")
         if explain:
@@ -329,6 +332,13 @@ def recall(
         echo("nothing is remembered of that")
     for reason in found.degraded:
         echo(f"degraded: {reason}", err=True)
+
+
+def _why_past(memory: Memory, at: datetime) -> str:
+    """What has become of a memory that is past; empty for an active one."""
+    if memory.superseded_by:
+        return f"replaced by {memory.superseded_by}"
+    return f"expired {memory.expires_at:%Y-%m-%d}" if memory.expires_at and memory.is_past(at) else ""
 
 
 def _line_of(memory: Memory) -> str:
