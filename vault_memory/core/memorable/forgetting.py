@@ -129,6 +129,12 @@ _LIVES = lazily(
     r"|^(?:我|我们)(?:现在|目前|一个人|都)?住(?!院)"
 )
 """Says where its person lives, though no town."""
+_WORKS_AS = lazily(
+    r"^(?:i|we)(?:'m| am|'re| are)?(?: (?:currently|now|still))* "
+    r"(?:(?:work|working|employed) as|(?:earn|make) (?:my|a) living as) "
+    r"|^my (?:job|profession|occupation) is |^我们?的?(?:工作|职业|本业|正职)是"
+)
+"""Says what its person's job is, though it is in no list."""
 _NAMES = lazily(r"^(?:(?:full |first |last )?name|名字|姓名)$")
 _FRONTED = lazily(
     r"^(?:where|what|which|who)(?: (?:kinds?|sorts?|types?) of)?(?: (?P<kind>[a-z ]{2,30}?))?"
@@ -196,6 +202,8 @@ class _Wanted(NamedTuple):
             called = _IS_CALLED.match(fold(content))
             return called is not None and not categories.load().categories_of(content[called.end() :])  # 我叫外賣
         if self.relations == {LIVE} and _LIVES.match(fold(content)):
+            return True
+        if WORK in self.relations and _WORKS_AS.match(fold(content)):
             return True
         said = read_saying(content)
         if said is None or (self.relations and said.relation not in self.relations):
