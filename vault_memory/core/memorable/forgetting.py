@@ -165,6 +165,8 @@ _NAMED = lazily(r"^(?:(?:my|our)(?![a-z])|我们?(?:的|最))")
 _MOST = lazily(r"(?<![a-z])(?:the most|most|the best|best)$|^我们?最")
 _ANY_OF = (LIVE, WORK, "drive", "ride", "learn", "play", "speak")
 """What a person has to do with few things: all of them may be meant. Of what one likes, has or uses a kind is named."""
+_NOT_ASKED = (DO, BE)
+"""Relations in which a question is read that asks for no thing."""
 _BEING = frozenset((BE, LIVE, "have", "drive", "ride", "use"))
 
 
@@ -282,12 +284,13 @@ def _or_favourite(wanted: _Wanted) -> _Wanted:
 
 def _asked_in_front(kind: str, act: str, *, is_being: bool) -> _Wanted | None:
     """What an English question asks for: of which kind, and what is done with it."""
-    if is_being:
-        return _Wanted(frozenset([NAME])) if act == "called" else None
+    if is_being and act in ("", "called"):
+        return _Wanted(frozenset([NAME])) if act else None
     if _DOES.match(act):
         return _of_kind(kind or "job")
-    placed = (read_saying(f"I {act}{link} Where") for link in ("", " in", " at"))
-    said = next((said for said in placed if said and said.relation != DO), None)
+    person = "I'm" if is_being else "I"
+    placed = (read_saying(f"{person} {act}{link} Where") for link in ("", " in", " at"))
+    said = next((said for said in placed if said and said.relation not in _NOT_ASKED), None)
     return _asked_of(said.relation, kind, said.act) if said else None
 
 

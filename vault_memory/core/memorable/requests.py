@@ -73,6 +73,7 @@ _ELSEWHERE = lazily(r" (?:from|in|on|out of|inside|within|of) (?:the|this|that|t
 """Says of what a part is meant, that is no memory: 關於茶的段落, «everything about tea from the README»."""
 _PERSON = ("me", "myself", "us", "我", "我自己", "我们", "我这个人")
 _ARTICLE = lazily(r"^(?:(?:the|all|any)(?![a-z]) ?)+")
+_TOLD = lazily("^(?:what|everything|anything|whatever|all)(?![a-z])")
 _TAKES = lazily("[把将]")
 _HAS_TAKEN = lazily("^(?:我|咱|俺)们?(?:已经|就|又|都)?[把将]")
 """Says what its person has done: 我把茶的事忘了."""
@@ -284,7 +285,8 @@ def _unread(text: str, lexicon: Lexicon) -> _Request | None:
             return _Request(ended["object"].strip(), True) if is_meant else None
         is_unsaid = ended["unsaid"] is not None
         is_whole, is_task = ended["whole"] is not None, ended["verb"] is None
-        is_whole = is_whole or lexicon.shape(_MATTER).match(ended["object"].strip()) is not None
+        is_asked_for = _OWN.match(ended["object"]) and _TO_YOU.search(text[ended.end("object") :])  # 我的貓請忘掉
+        is_whole = is_whole or bool(is_asked_for or lexicon.shape(_MATTER).match(ended["object"].strip()))
         is_asked = asked_for(ended["object"]) is not None
         if is_task and not _TO_YOU.search(text):  # 我最喜歡的電影刪掉了
             is_asked = is_asked and favourite_in(ended["object"]) is None
@@ -299,7 +301,11 @@ def _is_told_of_person(text: str, lexicon: Lexicon) -> bool:
     """Whether a text asks for what is so of its person, or says it as something that was told: where I live, 我念法律的
     資訊, not 我寫的檔案."""
     named, marks = _unwrapped(text, lexicon)
-    if asked_for(named) or ("that" in marks and _STATES.match(named) and _LATIN.match(named)):
+    if (
+        asked_for(named)
+        or ("named" in marks and _TOLD.match(text))
+        or ("that" in marks and _STATES.match(named) and _LATIN.match(named))
+    ):
         return True
     said = read_saying(named)
     is_known = said is not None and (said.relation != DO or bool(said.thing.kinds))
@@ -386,5 +392,6 @@ def _begins_with_thing(subject: str) -> bool:
 
 def _is_a_thing(text: str, named: str) -> bool:
     """Whether a statement says nothing of a thing, and only names it."""
-    said = read_saying(text)
-    return said is not None and said.relation == DO and any(named.strip() in word for word in said.thing.words)
+    said, named = read_saying(text), named.strip()
+    is_named = said is not None and any(named in word for word in said.thing.words)
+    return said is not None and said.relation == DO and (is_named or bool(categories.load().categories_of(named)))
