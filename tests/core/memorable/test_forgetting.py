@@ -512,3 +512,74 @@ def test_what_only_sounds_like_a_request_is_none(said: str) -> None:
 def test_a_request_that_nothing_answers_is_a_request() -> None:
     """So the answer can say that nothing was found."""
     assert [asked.words for asked in to_forget("忘掉我最怕什麼")] == ["我最怕什麼"]
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("我喜歡釣魚", "就當我沒說過我喜歡釣魚"),
+        ("我喜欢钓鱼", "你就当我没说过喜欢钓鱼吧"),
+        ("我住在花蓮", "就當我沒告訴過你我住哪裡"),
+        ("我喜歡打桌球", "就當我沒提過打桌球的事"),
+        ("我最愛吃火鍋", "我最愛吃火鍋這條不要了"),
+        ("我讨厌榴莲", "我讨厌榴莲这条作废"),
+        ("我念法律系", "請不要保留我念法律系的資訊"),
+        ("我喜欢喝可乐", "别存我喜欢喝可乐的信息"),
+        ("I love techno", "Scratch what I said about techno."),
+        ("I love techno", "Scratch that thing about techno."),
+        ("I live in Ghent", "Please don't keep in mind where I live."),
+        ("I live in Ghent", "I'd rather you didn't keep that I live in Ghent."),
+        ("I have two dogs", "Never mention or remember my dogs again."),
+        ("I work as a locksmith", "Don't remember my job."),
+        ("我的職業是鎖匠", "忘掉我的職業"),
+        ("I study law", "Get rid of what I told you about my studies."),
+        ("我家有一隻鸚鵡", "把我家鸚鵡的事刪掉"),
+        ("我家养了两只狗", "把我家的狗的事忘掉"),
+        ("I have a hamster", "No need to keep what I told you about my hamster."),
+        ("I play the harp", "I'd rather you not keep that I play the harp"),
+        ("I play the harp", "Let's just pretend I never mentioned the harp"),
+        ("I study geology", "Forget what I'm studying"),
+        ("我住在屏東", "我不想讓你保留我住哪裡"),
+        ("我家有三隻貓", "我家貓咪的事，請忘了"),
+        ("我家有三隻貓", "我們家的貓請忘掉"),
+        ("我喜歡看恐怖片", "關於恐怖片的事請忘掉"),
+        ("我喜歡看恐怖片", "關於恐怖片的那件事，麻煩你忘掉"),
+    ],
+)
+def test_a_request_takes_what_it_means_and_is_not_kept(content: str, said: str) -> None:
+    """However it is said: as never told, as not to be kept, behind what it names; by a kind or a matter."""
+    (asked,) = to_forget(said)
+    assert asked.cut(content).fit and not memorable(said)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "scratch that, let's get pizza",
+        "I need to scratch my dog behind the ears",
+        "Don't save the chess game yet",
+        "Don't keep the job running overnight",
+        "I'd rather you didn't keep the comments",
+        "Keep in mind where I live",
+        "Don't save my notes about jazz in that folder",
+        "No need to keep the kettle on",
+        "別留我在新竹",
+        "我家的貓請你記得餵",
+        "I never mention my dogs at work",
+        "我沒說過我喜歡釣魚嗎",
+        "當我沒說話的時候，我在想釣魚",
+        "可樂這條不要了，換成雪碧",
+        "咖啡不要了",
+        "不要保存我在銀行的帳號檔",
+        "關於卡通的段落請刪掉",
+        "關於資工系的事我忘了",
+        "我把科幻片的事忘了",
+        "我永遠忘不了我養的兩隻貓",
+    ],
+)
+def test_near_misses_of_these_take_nothing(said: str) -> None:
+    assert not to_forget(said)
+
+
+def test_a_reminder_is_kept_as_what_it_reminds_of() -> None:
+    assert [each.content for each in memorable("千萬別忘了我開計程車")] == ["我開計程車"]

@@ -129,6 +129,12 @@ _LIVES = lazily(
     r"|^(?:我|我们)(?:现在|目前|一个人|都)?住(?!院)"
 )
 """Says where its person lives, though no town."""
+_WORKS_AS = lazily(
+    r"^(?:i|we)(?:'m| am|'re| are)?(?: (?:currently|now|still))* "
+    r"(?:(?:work|working|employed) as|(?:earn|make) (?:my|a) living as) "
+    r"|^my (?:job|profession|occupation) is |^我们?的?(?:工作|职业|本业|正职)是"
+)
+"""Says what its person's job is, though it is in no list."""
 _NAMES = lazily(r"^(?:(?:full |first |last )?name|名字|姓名)$")
 _FRONTED = lazily(
     r"^(?:where|what|which|who)(?: (?:kinds?|sorts?|types?) of)?(?: (?P<kind>[a-z ]{2,30}?))?"
@@ -159,6 +165,8 @@ _NAMED = lazily(r"^(?:(?:my|our)(?![a-z])|我们?(?:的|最))")
 _MOST = lazily(r"(?<![a-z])(?:the most|most|the best|best)$|^我们?最")
 _ANY_OF = (LIVE, WORK, "drive", "ride", "learn", "play", "speak")
 """What a person has to do with few things: all of them may be meant. Of what one likes, has or uses a kind is named."""
+_NOT_ASKED = (DO, BE)
+"""Relations in which a question is read that asks for no thing."""
 _BEING = frozenset((BE, LIVE, "have", "drive", "ride", "use"))
 
 
@@ -196,6 +204,8 @@ class _Wanted(NamedTuple):
             called = _IS_CALLED.match(fold(content))
             return called is not None and not categories.load().categories_of(content[called.end() :])  # 我叫外賣
         if self.relations == {LIVE} and _LIVES.match(fold(content)):
+            return True
+        if WORK in self.relations and _WORKS_AS.match(fold(content)):
             return True
         said = read_saying(content)
         if said is None or (self.relations and said.relation not in self.relations):
@@ -274,12 +284,13 @@ def _or_favourite(wanted: _Wanted) -> _Wanted:
 
 def _asked_in_front(kind: str, act: str, *, is_being: bool) -> _Wanted | None:
     """What an English question asks for: of which kind, and what is done with it."""
-    if is_being:
-        return _Wanted(frozenset([NAME])) if act == "called" else None
+    if is_being and act in ("", "called"):
+        return _Wanted(frozenset([NAME])) if act else None
     if _DOES.match(act):
         return _of_kind(kind or "job")
-    placed = (read_saying(f"I {act}{link} Where") for link in ("", " in", " at"))
-    said = next((said for said in placed if said and said.relation != DO), None)
+    person = "I'm" if is_being else "I"
+    placed = (read_saying(f"{person} {act}{link} Where") for link in ("", " in", " at"))
+    said = next((said for said in placed if said and said.relation not in _NOT_ASKED), None)
     return _asked_of(said.relation, kind, said.act) if said else None
 
 

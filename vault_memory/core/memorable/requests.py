@@ -30,11 +30,12 @@ from vault_memory.core.text import fold, lazily, tokens
 _ASKS = r"(?:(?:{memorable.forget.asks}|{subjects.matter.polite})[ ,]*)*"
 _BEGINS = (
     rf"^(?:{{memorable.forget.too}} ?)*{_ASKS}(?:(?P<unsaid>{{memorable.forget.unsaid}})"
-    r"|(?P<verb>{memorable.forget.verbs})|{memorable.forget.deletes})"
+    r"|(?P<verb>{memorable.forget.verbs})|(?P<keeps>{memorable.forget.keeps})|{memorable.forget.deletes})"
 )
 _ENDS = (
     rf"^{_ASKS}(?P<whole>把|将)?(?P<object>(?!别|不要|不准|千万|没).*?)(?<![别不没勿])(?:{{memorable.forget.too}}|{_ASKS})*"
-    r"(?:(?P<unsaid>{memorable.forget.unsaid_at_end})|(?P<verb>{memorable.forget.at_end})|{memorable.forget.deletes})"
+    r"(?:(?P<unsaid>{memorable.forget.unsaid_at_end})|(?P<verb>{memorable.forget.at_end})"
+    r"|(?P<dropped>{memorable.forget.dropped})|{memorable.forget.deletes})"
     r"(?:[ ,]|{memorable.forget.rest})*$"
 )
 _POLITE_QUESTION = r"^(?:{subjects.matter.polite}|[ ,])*{memorable.forget.asks}"
@@ -46,6 +47,8 @@ _BEHIND = (
     r"(?:(?P<named>{memorable.forget.named_behind})|(?P<matter>{memorable.forget.spoken_behind})"
     r"|(?P<record>{memorable.forget.record}))$"
 )
+_MATTER = r"^{memorable.forget.about}.+(?:{memorable.forget.spoken_behind}|{memorable.forget.record})$"
+"""Names a matter in front: 關於茶的事."""
 _REST = r"(?:[\s,:~.!?]|{memorable.forget.rest}|{subjects.matter.polite})*$"
 _IDIOM = r"^(?:{memorable.own.leads}|[ ,])*forget it$"
 """Says no more than «never mind»."""
@@ -61,16 +64,19 @@ _JOINED = lazily(rf"(?:[,、]|\s+(?:and|or|as well as))\s*(?={_NAMED})|(?:和|�
 _AND = lazily(r"(?: and (?:my )?|[和跟与及、](?:我的)?|以及(?:我的)?|,)")
 _ME = lazily(r"^me (?=[a-z]+ing )")
 _STATES = lazily(
-    r"^(?:(?:i|we)(?:'m|'ve|'d|'re)?(?![a-z])|(?:我|咱|俺)们?(?!们?的)"
+    r"^(?:(?:i|we)(?:'m|'ve|'d|'re)?(?![a-z])|(?:我|咱|俺)(?!们?家?的)们?(?:家(?![人庭乡长教]))?"
     r"|(?:my|our)(?= .*(?:is|are|has|have)\b)|我的(?=.*[叫是在有]))"
 )
 _CALLED = lazily(r"^(?:please )?call me (?=.)|^请?(?:都)?叫我(?=.)")
-_OWN = lazily(r"^(?:(?:my|our|all (?:of )?my)(?![a-z]) ?|(?:我|咱)们?的)")
+_OWN = lazily(r"^(?:(?:my|our|all (?:of )?my)(?![a-z]) ?|(?:我|咱)们?家?的)")
 _ELSEWHERE = lazily(r" (?:from|in|on|out of|inside|within|of) (?:the|this|that|these|those|an?|its|their)(?![a-z])|的.")
 """Says of what a part is meant, that is no memory: 關於茶的段落, «everything about tea from the README»."""
 _PERSON = ("me", "myself", "us", "我", "我自己", "我们", "我这个人")
 _ARTICLE = lazily(r"^(?:(?:the|all|any)(?![a-z]) ?)+")
+_TOLD = lazily("^(?:what|everything|anything|whatever|all)(?![a-z])")
 _TAKES = lazily("[把将]")
+_HAS_TAKEN = lazily("^(?:我|咱|俺)们?(?:已经|就|又|都)?[把将]")
+"""Says what its person has done: 我把茶的事忘了."""
 _THIS = lazily("^(?:(?:it|that|this)|[这那](?:个|句|点|条)?)$")
 _TO_YOU = lazily("[请你您帮]|麻烦|拜托|劳烦")
 _LATIN = lazily("[a-z0-9]")
@@ -166,6 +172,7 @@ def _asked(turn: HeardTurn) -> Iterator[_Asked]:
             whole = (before[opening(before, lexicon) :], before)  # 我跟你說 may open it, or be what names it
             is_asked = is_all and asked_for(whole[0]) is not None  # «Where I live: forget it»
             is_meant = _is_of_person(before, is_task=not request.is_of_memory)
+            is_meant = is_meant or lexicon.shape(_MATTER).match(before) is not None
             is_meant = is_asked or (is_meant and not lexicon.shape(_IDIOM).match(clauses[at].text))
             is_meant = is_meant and not turn.is_refused
             request = request._replace(is_of_memory=request.is_unsaid or is_meant)
@@ -267,10 +274,19 @@ def _unread(text: str, lexicon: Lexicon) -> _Request | None:
     if begun := lexicon.shape(_BEGINS).match(text):
         is_unsaid = begun["unsaid"] is not None
         rest = lexicon.shape(_REST).sub("", text[begun.end() :]).strip()
+        if begun["keeps"] is not None:
+            return _Request(rest, True) if _is_told_of_person(rest, lexicon) else None
         return _Request(rest, is_unsaid or begun["verb"] is not None, is_unsaid)
-    if ended := lexicon.shape(_ENDS).match(text):
+    ended = None if _HAS_TAKEN.match(text) else lexicon.shape(_ENDS).match(text)
+    if ended:
+        if ended["dropped"] is not None:
+            named, marks = _unwrapped(ended["object"], lexicon)
+            is_meant = bool(marks) and _is_told_of_person(named, lexicon)
+            return _Request(ended["object"].strip(), True) if is_meant else None
         is_unsaid = ended["unsaid"] is not None
         is_whole, is_task = ended["whole"] is not None, ended["verb"] is None
+        is_asked_for = _OWN.match(ended["object"]) and _TO_YOU.search(text[ended.end("object") :])  # 我的貓請忘掉
+        is_whole = is_whole or bool(is_asked_for or lexicon.shape(_MATTER).match(ended["object"].strip()))
         is_asked = asked_for(ended["object"]) is not None
         if is_task and not _TO_YOU.search(text):  # 我最喜歡的電影刪掉了
             is_asked = is_asked and favourite_in(ended["object"]) is None
@@ -281,19 +297,41 @@ def _unread(text: str, lexicon: Lexicon) -> _Request | None:
     return None
 
 
-def _read(request: _Request, lexicon: Lexicon, *, is_all: bool) -> Forget | None:
-    """What a request means; None if no memory can be meant. `is_all`: the message says nothing else."""
-    text, marks = request.object, {"named"} if request.is_unsaid else set[str]()
+def _is_told_of_person(text: str, lexicon: Lexicon) -> bool:
+    """Whether a text asks for what is so of its person, or says it as something that was told: where I live, 我念法律的
+    資訊, not 我寫的檔案."""
+    named, marks = _unwrapped(text, lexicon)
+    if (
+        asked_for(named)
+        or ("named" in marks and _TOLD.match(text))
+        or ("that" in marks and _STATES.match(named) and _LATIN.match(named))
+    ):
+        return True
+    said = read_saying(named)
+    is_known = said is not None and (said.relation != DO or bool(said.thing.kinds))
+    return is_known and _STATES.match(named) is not None and "的" not in named
+
+
+def _unwrapped(text: str, lexicon: Lexicon) -> tuple[str, set[str]]:
+    """What is meant, without the phrases around it, and which of them there are (the names of their groups)."""
+    marks = set[str]()
     for _ in range(MAX_AROUND):
         around = lexicon.shape(_BEHIND).search(text) or lexicon.shape(_BEFORE).match(text)
         if around is None:
             break
         marks |= {name for name, found in around.groupdict().items() if found}
         text = text[: around.start()] + text[around.end() :]
+    return text.strip(), marks
+
+
+def _read(request: _Request, lexicon: Lexicon, *, is_all: bool) -> Forget | None:
+    """What a request means; None if no memory can be meant. `is_all`: the message says nothing else."""
+    text, marks = _unwrapped(request.object, lexicon)
+    marks |= {"named"} if request.is_unsaid else set()
     marks |= {"spoken"} if "matter" in marks else set()
     if request.is_of_memory and marks & {"thing", "detail", "record"} or marks >= {"spoken", "record"}:
         marks.add("named")
-    text = _ME.sub("i ", text.strip())
+    text = _ME.sub("i ", text)
     if text in _PERSON and marks & {"named", "spoken", "thing"}:
         return Forget(text, is_everything=True)
     if (request.is_of_memory or marks - {"detail"}) and _CALLED.match(text):  # 叫我小美這件事
@@ -317,11 +355,10 @@ def _read(request: _Request, lexicon: Lexicon, *, is_all: bool) -> Forget | None
         return None
     if lexicon.shape(_POINTS).match(subject):
         return None
-    if request.is_unsaid:
-        return Forget(subject)
     if "named" in marks:
         elided = f"i {subject}" if _LATIN.match(subject) else f"我{subject}"  # 我說過喜歡茶那件事
-        return Forget(elided, is_said=True) if is_statement(elided) else Forget(subject, is_own=is_own)
+        is_topic = "matter" in marks and _is_a_topic(subject)  # 我提過打球的事
+        return Forget(elided, is_said=True) if is_statement(elided) and not is_topic else Forget(subject, is_own=is_own)
     is_told = bool(marks & {"spoken", "thing"}) and not _ELSEWHERE.search(subject)
     if not (is_all and (request.is_of_memory or is_told)):
         return None
@@ -355,5 +392,6 @@ def _begins_with_thing(subject: str) -> bool:
 
 def _is_a_thing(text: str, named: str) -> bool:
     """Whether a statement says nothing of a thing, and only names it."""
-    said = read_saying(text)
-    return said is not None and said.relation == DO and any(named.strip() in word for word in said.thing.words)
+    said, named = read_saying(text), named.strip()
+    is_named = said is not None and any(named in word for word in said.thing.words)
+    return said is not None and said.relation == DO and (is_named or bool(categories.load().categories_of(named)))

@@ -133,7 +133,8 @@ def _end_of_place(text: str, at: int, lexicon: Lexicon) -> int:
 # --- technologies -----------------------------------------------------------------------------------------------------
 
 _FORGOTTEN = (
-    r"(?<![别勿不没])(?<!不[要能会可])(?<!别再)(?<!千万)(?<!don't )(?<!never )(?<!not )(?:{memorable.forget.verbs})"
+    r"(?<![别勿不没])(?<!不[要能会可])(?<!别再)(?<!千万)(?<!don't )(?<!never )(?<!not )"
+    r"(?:{memorable.forget.verbs}|{memorable.forget.keeps})"
     r"(?: (?:about|that|i|we|use|using|my|our|the)|我们?|在|用|的| )*+$"
 )
 _UNUSED = (
