@@ -288,9 +288,42 @@ def test_a_wish_a_plan_and_others_set_no_time_zone(said: str) -> None:
     assert _zones(said) == []
 
 
+@pytest.mark.parametrize("reply", ["", "好的", "Nice, how was the transport?"])
 @pytest.mark.parametrize(
     "said",
     [
+        "我把錢轉到新加坡了",
+        "我把貓送到洛杉磯了",
+        "我把航班改到伦敦了",
+        "我將存款移到新加坡",
+        "我寄了三箱衣服到首爾",
+        "我钱都转到新加坡了",
+        "我搬了一箱書到東京",
+        "我的鋼琴搬到東京了",
+        "我在遊戲裡搬到東京了",
+        "I moved my piano to Paris.",
+        "My piano moved to Paris.",
+        "I shipped my car to Berlin.",
+        "I relocated my servers to Singapore.",
+        "I moved to Tokyo in the game.",
+    ],
+)
+def test_a_thing_that_its_person_moves_sets_no_time_zone_whatever_the_reply(said: str, reply: str) -> None:
+    heard = extract(said, reply, existing={"timezone": "Asia/Taipei"})
+    assert [each.value for each in heard if each.key == "timezone"] == []
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "我把家搬到東京了",
+        "公司把我調到新加坡了",
+        "我換到東京上班了",
+        "我回到東京了",
+        "我搬了家到首爾",
+        "I moved my family to Paris",
+        "I moved permanently to Berlin",
+        "I moved a year ago to Seoul",
         "我搬到東京了",
         "我上個月搬到倫敦了",
         "我們搬到柏林了",

@@ -82,26 +82,54 @@ _OF_TIME = ("people.time.spoken_of", "gates.home.clock")
 
 def _is_home(proposal: Proposal, turn: HeardTurn) -> bool:
     """Whether the person lives where a clause says that somebody lives, has moved or, in Chinese, is: not 我想搬到東京,
-    «my team moved to Berlin», 我在東京出生. Nothing is asked of a place without such a verb."""
+    «my team moved to Berlin», 我在東京出生. Where no such verb stands before a place, nothing may have been brought
+    there (我把錢轉到新加坡了); else nothing is asked of it."""
     lexicon, speech = turn.lexicon, turn.message.speech
     text = speech[proposal.start : proposal.end]
-    found = [*lexicon.words("gates.home.verbs").finditer(text[: proposal.offset])]
-    behind = text[_end_of_place(text, proposal.offset, lexicon) :]
+    before_place, behind = text[: proposal.offset], text[_end_of_place(text, proposal.offset, lexicon) :]
+    if lexicon.words("gates.home.invented").search(text) or lexicon.shape(_BRINGS).search(before_place):
+        return False
+    verbs = lexicon.words("gates.home.verbs").finditer(text)
+    found = [each for each in verbs if each.end() <= proposal.offset]
     if not found:
-        is_in = _IS_IN.search(text[: proposal.offset])
-        return is_in is None or _is_here(text[: is_in.start()], behind, lexicon)
+        if to := _TO_PLACE.search(before_place):
+            return _is_here(before_place[: to.start()], behind, lexicon)
+        is_in = _IS_IN.search(before_place)
+        return is_in is None or _is_here(before_place[: is_in.start()], behind, lexicon)
     verb = found[-1]
-    before = text[: verb.start()]
-    between = text[verb.end() : proposal.offset]
+    before, between = before_place[: verb.start()], before_place[verb.end() :]
     is_planned = verb[0] == "moving" and lexicon.words("gates.home.later").search(text) is not None
     others = ("words.speaker.others", "gates.home.others")
     return (
         not is_planned
         and not _PAST.search(between + behind)
+        and not _moves_a_thing(verb[0], before, between, lexicon)
         and lexicon.words("gates.home.others").search(between) is None
         and not any(lexicon.words(name).search(before) for name in ("gates.home.unreal", "sayings.frame.was"))
         and all(is_of_person(before, lexicon, each) for each in others)
     )
+
+
+_BRINGS = r"[把将](?!{gates.home.oneself})[^,]*$"
+_TO_PLACE = lazily(r"(?:[到往至]|(?<![过出])去|(?<![a-z])(?:to|into)(?: the)?) ?$")
+_ON_THE_WAY = (
+    r"^[ 了过]*(?:{gates.home.way}|{gates.home.oneself}|{gates.left.time}|{gates.left.just}|[a-z]+ly(?![a-z])|$)"
+)
+_THING_OF_MINE = (
+    r"我们?的(?!{gates.home.oneself})[^我,]+$"
+    r"|^(?:[\s,:~-]|{memorable.own.leads})*(?:my|our) (?!.*(?<![a-z])(?:i|we|me|us|family|household)(?![a-z]))"
+)
+
+
+def _moves_a_thing(verb: str, before: str, between: str, lexicon: Lexicon) -> bool:
+    """Whether a thing is what moves: it is named as the subject («my piano moved to Paris»), or it stands behind a verb
+    that may have an object where the way, the time or the place of a person's move would begin («moved my piano to
+    Paris», 搬了一箱書到東京)."""
+    if lexicon.shape(_THING_OF_MINE).search(before):
+        return True
+    carries = lexicon.shape("{gates.home.carries}").fullmatch(verb) is not None
+    is_on_the_way = lexicon.shape(_ON_THE_WAY).match(between) is not None
+    return carries and not is_on_the_way and not any(start == 0 for start, _, _ in places(between, lexicon))
 
 
 _IS_IN = lazily(r"(?:(?<![现正实存])在|喺)[^,在]{0,6}$")
