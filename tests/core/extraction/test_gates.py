@@ -397,6 +397,55 @@ def test_what_somebody_else_uses_is_not_learned(said: str) -> None:
 @pytest.mark.parametrize(
     ("said", "value"),
     [
+        ("Netflix 用 Java 寫後端", "Java"),
+        ("微信是用 C++ 写的", "C++"),
+        ("特斯拉的系統是用 Linux", "Linux"),
+        ("Airbnb 的前端是 React 做的", "React"),
+        ("Discord 是用 Elixir 寫的", "Elixir"),
+        ("B站是用 Go 写的", "Go"),
+        ("淘宝用 Java 做的", "Java"),
+        ("抖音的后端用 Go", "Go"),
+        ("LINE 的伺服器用 Erlang", "Erlang"),
+        ("GitHub 是用 Ruby 写的", "GitHub"),
+        ("Minecraft 是 Java 寫的", "Java"),
+        ("他們的網站是用 Django 做的", "Django"),
+        ("这个游戏是用 Unity 做的", "Unity"),
+        ("Netflix uses Java for the backend", "Java"),
+        ("Twitter uses Scala for its backend", "Scala"),
+        ("Their website is built with Django", "Django"),
+    ],
+)
+@pytest.mark.parametrize("reply", ["", "是的"])
+def test_what_a_product_or_others_things_are_made_with_is_not_learned(said: str, value: str, reply: str) -> None:
+    assert value not in {each.value for each in extract(said, reply)}
+
+
+@pytest.mark.parametrize(
+    ("said", "value"),
+    [
+        ("我們的網站是用 Django 做的", "Django"),
+        ("網站是用 Django 做的", "Django"),
+        ("這個網站是用 Django 做的", "Django"),
+        ("後端用 FastAPI", "FastAPI"),
+        ("公司用 Java", "Java"),
+        ("毕设是用 Vue 做的", "Vue"),
+        ("Telegram bot 是用 Python 寫的", "Python"),
+        ("一開始是用 PHP 寫的", "PHP"),
+        ("大二用 Java 写的", "Java"),
+        ("CLI 是用 Go 寫的", "Go"),
+        ("我的遊戲是用 Unity 做的", "Unity"),
+        ("我在 Netflix 用 Java", "Java"),
+        ("我哥公司的網站是 Drupal，我接手維護", "Drupal"),
+        ("We use Java at Netflix", "Java"),
+    ],
+)
+def test_what_the_persons_things_are_made_with_is_learned(said: str, value: str) -> None:
+    assert value in {each for _, each in _learned(said)}
+
+
+@pytest.mark.parametrize(
+    ("said", "value"),
+    [
         ("我不用 Docker 了，改用 Podman", "Podman"),
         ("我們放棄 Docker，改用 Podman", "Podman"),
         ("我們團隊改用 Podman 了", "Podman"),

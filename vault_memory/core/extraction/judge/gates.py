@@ -12,6 +12,7 @@ from vault_memory.core.extraction import skills, styles
 from vault_memory.core.extraction.clauses import Clause
 from vault_memory.core.extraction.judge.facts import is_of_person
 from vault_memory.core.extraction.judge.leaving import is_left, tells_of_moving
+from vault_memory.core.extraction.judge.owners import is_of_somebody_else
 from vault_memory.core.extraction.judge.proposals import Proposal
 from vault_memory.core.extraction.lexicon import Lexicon
 from vault_memory.core.extraction.person import places
@@ -36,7 +37,7 @@ def is_gated(proposal: Proposal, turn: HeardTurn) -> bool:
     if signal.key in skills.TECHNOLOGY_LISTS:
         if _is_unused(clause, proposal.offset, lexicon) or _is_elsewhere(clause, proposal.offset, lexicon):
             return True
-        if signal.op == "add" and _is_of_somebody_else(proposal, turn):
+        if signal.op == "add" and is_of_somebody_else(proposal, turn):
             return True
         if _is_another_word(proposal, turn) or _is_everyday(proposal, turn):
             return True
@@ -184,32 +185,6 @@ def _is_elsewhere(clause: str, at: int, lexicon: Lexicon) -> bool:
     """Whether a clause names a technology as that of a dream, a job that is not the person's, or what nearly came."""
     found = lexicon.words("gates.elsewhere.before").search(clause[:at])
     return found is not None and lexicon.words("gates.elsewhere.still").search(clause[found.end() : at]) is None
-
-
-_SOMEBODY_DOES = (
-    r"^(?:[\s,:~-]|{memorable.own.leads})*(?:我们?的?|my|our|an?|the|one of my)? ?"
-    r"(?:{gates.who.persons}|{voices.speaker.given}|[小阿](?![组队弟])[\u3400-\u9fff])的? ?(?:{gates.who.does})"
-)
-
-
-def _is_of_somebody_else(proposal: Proposal, turn: HeardTurn) -> bool:
-    """Whether, wherever a technology is named, its sentence tells what somebody else uses or has left, and no more of
-    the person before the name: 我同事不用 Docker 了，改用 Podman."""
-    named, at = turn.message.technologies, proposal.start + proposal.offset
-    name = next((each.name for each in named if each.start == at), None)
-    places = [each.start for each in named if each.name == name] or [at]
-    return all(_is_told_of_somebody_else(place, turn) for place in places)
-
-
-def _is_told_of_somebody_else(at: int, turn: HeardTurn) -> bool:
-    """Whether the sentence of a place tells, before it, what somebody else does."""
-    clause = next((each for each in turn.clauses if each.start <= at < each.end), None)
-    if clause is None:
-        return False
-    first = next(each for each in turn.clauses if each.sentence == clause.sentence)
-    said = turn.message.speech[first.start : at]
-    does = turn.lexicon.shape(_SOMEBODY_DOES).match(said)
-    return does is not None and turn.lexicon.words("words.speaker.me").search(said, does.end()) is None
 
 
 def _is_another_word(proposal: Proposal, turn: HeardTurn) -> bool:
