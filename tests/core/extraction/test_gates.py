@@ -437,6 +437,9 @@ def test_what_a_product_or_others_things_are_made_with_is_not_learned(said: str,
         ("我在 Netflix 用 Java", "Java"),
         ("我哥公司的網站是 Drupal，我接手維護", "Drupal"),
         ("We use Java at Netflix", "Java"),
+        ("Our backend uses Java", "Java"),
+        ("My cooperative uses Odoo", "Odoo"),
+        ("仿真用 Julia 写的", "Julia"),
     ],
 )
 def test_what_the_persons_things_are_made_with_is_learned(said: str, value: str) -> None:

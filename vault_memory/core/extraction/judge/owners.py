@@ -22,7 +22,7 @@ _OF_SOMEBODY = (
     r"(?:{gates.who.adverbs}| )*(?:是|用|(?:is|are|was|were|uses?|runs?)(?![a-z]))"
 )
 _USES = (
-    rf"{_OPENS}(?P<who>[^,:]{{1,24}}?)(?:{{gates.who.adverbs}}| )*"
+    rf"{_OPENS}(?!(?:my|our|the|this|an?|one)(?![a-z]))(?P<who>[^,:]{{1,24}}?)(?:{{gates.who.adverbs}}| )*"
     r"(?P<how>是用|用的是|使?用|是|(?<= )(?:uses|runs on|(?:is|was) (?:{gates.who.made})))(?!来|过|户)[^,]{0,24}$"
 )
 _MADE_OF = r"^[^,]{0,24}?(?:{gates.who.makes})[^,]{0,4}的(?:$|[ ,啊喔吧呢])"
@@ -33,7 +33,8 @@ _IS_MADE = (
 _PART = r"(?:[的 ]|(?:'s|s') |{gates.who.parts}|{gates.who.adverbs})+$"
 _OF_MARKET = r"^[这那](?:个|款|套|支|种)?(?:{gates.who.market})$"
 _NAMES = lazily(r"(?<![A-Za-z])[A-Z][A-Za-z]*[a-z][A-Za-z]*(?![a-z])|(?<![A-Za-z])[A-Z](?=[\u3400-\u9fff])")
-_TIME = lazily(r"[年月周天日期假候时晚末前后初次来始]$")
+_NO_NAME = lazily(r"[年月周天日期假候时晚末前后初次来始图片稿表器端机件码页面档库版层站论率算析程型模]$")
+"""Ends a time or a thing of whatever name: 大二上学期, 效果图."""
 _KNOWN = ("gates.who.own", "gates.who.parts", "subjects.built", "subjects.technical", "gates.choice.parts")
 
 
@@ -92,4 +93,4 @@ def _is_of_a_product(clause: Clause, at: int, turn: HeardTurn) -> bool:
     has_part = "的" in who[len(owner) :] and uses["how"] != "是"
     if owner.isascii():
         return has_part and written.isupper()  # LINE 的伺服器, not MQTT 用 EMQX
-    return not _TIME.search(owner) and (is_subject or has_part)
+    return not _NO_NAME.search(owner) and (is_subject or has_part)
