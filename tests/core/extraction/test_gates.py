@@ -303,6 +303,7 @@ def test_a_wish_a_plan_and_others_set_no_time_zone(said: str) -> None:
         "我在遊戲裡搬到東京了",
         "I moved my piano to Paris.",
         "My piano moved to Paris.",
+        "I moved all my books to Berlin.",
         "I shipped my car to Berlin.",
         "I relocated my servers to Singapore.",
         "I moved to Tokyo in the game.",

@@ -114,7 +114,8 @@ def _is_home(proposal: Proposal, turn: HeardTurn) -> bool:
 _BRINGS = r"[把将](?!{gates.home.oneself})[^,]*$"
 _TO_PLACE = lazily(r"(?:[到往至]|(?<![过出])去|(?<![a-z])(?:to|into)(?: the)?) ?$")
 _ON_THE_WAY = (
-    r"^[ 了过]*(?:{gates.home.way}|{gates.home.oneself}|{gates.left.time}|{gates.left.just}|[a-z]+ly(?![a-z])|$)"
+    r"^[ 了过]*(?!(?:all|both) (?!the way))"
+    r"(?:{gates.home.way}|{gates.home.oneself}|{gates.left.time}|{gates.left.just}|[a-z]+ly(?![a-z])|$)"
 )
 _THING_OF_MINE = (
     r"我们?的(?!{gates.home.oneself})[^我,]+$"
