@@ -288,9 +288,43 @@ def test_a_wish_a_plan_and_others_set_no_time_zone(said: str) -> None:
     assert _zones(said) == []
 
 
+@pytest.mark.parametrize("reply", ["", "好的", "Nice, how was the transport?"])
 @pytest.mark.parametrize(
     "said",
     [
+        "我把錢轉到新加坡了",
+        "我把貓送到洛杉磯了",
+        "我把航班改到伦敦了",
+        "我將存款移到新加坡",
+        "我寄了三箱衣服到首爾",
+        "我钱都转到新加坡了",
+        "我搬了一箱書到東京",
+        "我的鋼琴搬到東京了",
+        "我在遊戲裡搬到東京了",
+        "I moved my piano to Paris.",
+        "My piano moved to Paris.",
+        "I moved all my books to Berlin.",
+        "I shipped my car to Berlin.",
+        "I relocated my servers to Singapore.",
+        "I moved to Tokyo in the game.",
+    ],
+)
+def test_a_thing_that_its_person_moves_sets_no_time_zone_whatever_the_reply(said: str, reply: str) -> None:
+    heard = extract(said, reply, existing={"timezone": "Asia/Taipei"})
+    assert [each.value for each in heard if each.key == "timezone"] == []
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "我把家搬到東京了",
+        "公司把我調到新加坡了",
+        "我換到東京上班了",
+        "我回到東京了",
+        "我搬了家到首爾",
+        "I moved my family to Paris",
+        "I moved permanently to Berlin",
+        "I moved a year ago to Seoul",
         "我搬到東京了",
         "我上個月搬到倫敦了",
         "我們搬到柏林了",
@@ -359,6 +393,58 @@ def test_where_the_person_lives_sets_it(said: str) -> None:
 )
 def test_what_somebody_else_uses_is_not_learned(said: str) -> None:
     assert not any(value == "Podman" for _, value in _learned(said))
+
+
+@pytest.mark.parametrize(
+    ("said", "value"),
+    [
+        ("Netflix 用 Java 寫後端", "Java"),
+        ("微信是用 C++ 写的", "C++"),
+        ("特斯拉的系統是用 Linux", "Linux"),
+        ("Airbnb 的前端是 React 做的", "React"),
+        ("Discord 是用 Elixir 寫的", "Elixir"),
+        ("B站是用 Go 写的", "Go"),
+        ("淘宝用 Java 做的", "Java"),
+        ("抖音的后端用 Go", "Go"),
+        ("LINE 的伺服器用 Erlang", "Erlang"),
+        ("GitHub 是用 Ruby 写的", "GitHub"),
+        ("Minecraft 是 Java 寫的", "Java"),
+        ("他們的網站是用 Django 做的", "Django"),
+        ("这个游戏是用 Unity 做的", "Unity"),
+        ("Netflix uses Java for the backend", "Java"),
+        ("Twitter uses Scala for its backend", "Scala"),
+        ("Their website is built with Django", "Django"),
+    ],
+)
+@pytest.mark.parametrize("reply", ["", "是的"])
+def test_what_a_product_or_others_things_are_made_with_is_not_learned(said: str, value: str, reply: str) -> None:
+    assert value not in {each.value for each in extract(said, reply)}
+
+
+@pytest.mark.parametrize(
+    ("said", "value"),
+    [
+        ("我們的網站是用 Django 做的", "Django"),
+        ("網站是用 Django 做的", "Django"),
+        ("這個網站是用 Django 做的", "Django"),
+        ("後端用 FastAPI", "FastAPI"),
+        ("公司用 Java", "Java"),
+        ("毕设是用 Vue 做的", "Vue"),
+        ("Telegram bot 是用 Python 寫的", "Python"),
+        ("一開始是用 PHP 寫的", "PHP"),
+        ("大二用 Java 写的", "Java"),
+        ("CLI 是用 Go 寫的", "Go"),
+        ("我的遊戲是用 Unity 做的", "Unity"),
+        ("我在 Netflix 用 Java", "Java"),
+        ("我哥公司的網站是 Drupal，我接手維護", "Drupal"),
+        ("We use Java at Netflix", "Java"),
+        ("Our backend uses Java", "Java"),
+        ("My cooperative uses Odoo", "Odoo"),
+        ("仿真用 Julia 写的", "Julia"),
+    ],
+)
+def test_what_the_persons_things_are_made_with_is_learned(said: str, value: str) -> None:
+    assert value in {each for _, each in _learned(said)}
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from vault_memory.core.extraction import skills, styles
 from vault_memory.core.extraction.clauses import Clause
 from vault_memory.core.extraction.judge.facts import is_of_person
 from vault_memory.core.extraction.judge.leaving import is_left, tells_of_moving
+from vault_memory.core.extraction.judge.owners import is_of_somebody_else
 from vault_memory.core.extraction.judge.proposals import Proposal
 from vault_memory.core.extraction.lexicon import Lexicon
 from vault_memory.core.extraction.person import places
@@ -36,7 +37,7 @@ def is_gated(proposal: Proposal, turn: HeardTurn) -> bool:
     if signal.key in skills.TECHNOLOGY_LISTS:
         if _is_unused(clause, proposal.offset, lexicon) or _is_elsewhere(clause, proposal.offset, lexicon):
             return True
-        if signal.op == "add" and _is_of_somebody_else(proposal, turn):
+        if signal.op == "add" and is_of_somebody_else(proposal, turn):
             return True
         if _is_another_word(proposal, turn) or _is_everyday(proposal, turn):
             return True
@@ -82,26 +83,55 @@ _OF_TIME = ("people.time.spoken_of", "gates.home.clock")
 
 def _is_home(proposal: Proposal, turn: HeardTurn) -> bool:
     """Whether the person lives where a clause says that somebody lives, has moved or, in Chinese, is: not 我想搬到東京,
-    «my team moved to Berlin», 我在東京出生. Nothing is asked of a place without such a verb."""
+    «my team moved to Berlin», 我在東京出生. Where no such verb stands before a place, nothing may have been brought
+    there (我把錢轉到新加坡了); else nothing is asked of it."""
     lexicon, speech = turn.lexicon, turn.message.speech
     text = speech[proposal.start : proposal.end]
-    found = [*lexicon.words("gates.home.verbs").finditer(text[: proposal.offset])]
-    behind = text[_end_of_place(text, proposal.offset, lexicon) :]
+    before_place, behind = text[: proposal.offset], text[_end_of_place(text, proposal.offset, lexicon) :]
+    if lexicon.words("gates.home.invented").search(text) or lexicon.shape(_BRINGS).search(before_place):
+        return False
+    verbs = lexicon.words("gates.home.verbs").finditer(text)
+    found = [each for each in verbs if each.end() <= proposal.offset]
     if not found:
-        is_in = _IS_IN.search(text[: proposal.offset])
-        return is_in is None or _is_here(text[: is_in.start()], behind, lexicon)
+        if to := _TO_PLACE.search(before_place):
+            return _is_here(before_place[: to.start()], behind, lexicon)
+        is_in = _IS_IN.search(before_place)
+        return is_in is None or _is_here(before_place[: is_in.start()], behind, lexicon)
     verb = found[-1]
-    before = text[: verb.start()]
-    between = text[verb.end() : proposal.offset]
+    before, between = before_place[: verb.start()], before_place[verb.end() :]
     is_planned = verb[0] == "moving" and lexicon.words("gates.home.later").search(text) is not None
     others = ("words.speaker.others", "gates.home.others")
     return (
         not is_planned
         and not _PAST.search(between + behind)
+        and not _moves_a_thing(verb[0], before, between, lexicon)
         and lexicon.words("gates.home.others").search(between) is None
         and not any(lexicon.words(name).search(before) for name in ("gates.home.unreal", "sayings.frame.was"))
         and all(is_of_person(before, lexicon, each) for each in others)
     )
+
+
+_BRINGS = r"[把将](?!{gates.home.oneself})[^,]*$"
+_TO_PLACE = lazily(r"(?:[到往至]|(?<![过出])去|(?<![a-z])(?:to|into)(?: the)?) ?$")
+_ON_THE_WAY = (
+    r"^[ 了过]*(?!(?:all|both) (?!the way))"
+    r"(?:{gates.home.way}|{gates.home.oneself}|{gates.left.time}|{gates.left.just}|[a-z]+ly(?![a-z])|$)"
+)
+_THING_OF_MINE = (
+    r"我们?的(?!{gates.home.oneself})[^我,]+$"
+    r"|^(?:[\s,:~-]|{memorable.own.leads})*(?:my|our) (?!.*(?<![a-z])(?:i|we|me|us|family|household)(?![a-z]))"
+)
+
+
+def _moves_a_thing(verb: str, before: str, between: str, lexicon: Lexicon) -> bool:
+    """Whether a thing is what moves: it is named as the subject («my piano moved to Paris»), or it stands behind a verb
+    that may have an object where the way, the time or the place of a person's move would begin («moved my piano to
+    Paris», 搬了一箱書到東京)."""
+    if lexicon.shape(_THING_OF_MINE).search(before):
+        return True
+    carries = lexicon.shape("{gates.home.carries}").fullmatch(verb) is not None
+    is_on_the_way = lexicon.shape(_ON_THE_WAY).match(between) is not None
+    return carries and not is_on_the_way and not any(start == 0 for start, _, _ in places(between, lexicon))
 
 
 _IS_IN = lazily(r"(?:(?<![现正实存])在|喺)[^,在]{0,6}$")
@@ -157,32 +187,6 @@ def _is_elsewhere(clause: str, at: int, lexicon: Lexicon) -> bool:
     """Whether a clause names a technology as that of a dream, a job that is not the person's, or what nearly came."""
     found = lexicon.words("gates.elsewhere.before").search(clause[:at])
     return found is not None and lexicon.words("gates.elsewhere.still").search(clause[found.end() : at]) is None
-
-
-_SOMEBODY_DOES = (
-    r"^(?:[\s,:~-]|{memorable.own.leads})*(?:我们?的?|my|our|an?|the|one of my)? ?"
-    r"(?:{gates.who.persons}|{voices.speaker.given}|[小阿](?![组队弟])[\u3400-\u9fff])的? ?(?:{gates.who.does})"
-)
-
-
-def _is_of_somebody_else(proposal: Proposal, turn: HeardTurn) -> bool:
-    """Whether, wherever a technology is named, its sentence tells what somebody else uses or has left, and no more of
-    the person before the name: 我同事不用 Docker 了，改用 Podman."""
-    named, at = turn.message.technologies, proposal.start + proposal.offset
-    name = next((each.name for each in named if each.start == at), None)
-    places = [each.start for each in named if each.name == name] or [at]
-    return all(_is_told_of_somebody_else(place, turn) for place in places)
-
-
-def _is_told_of_somebody_else(at: int, turn: HeardTurn) -> bool:
-    """Whether the sentence of a place tells, before it, what somebody else does."""
-    clause = next((each for each in turn.clauses if each.start <= at < each.end), None)
-    if clause is None:
-        return False
-    first = next(each for each in turn.clauses if each.sentence == clause.sentence)
-    said = turn.message.speech[first.start : at]
-    does = turn.lexicon.shape(_SOMEBODY_DOES).match(said)
-    return does is not None and turn.lexicon.words("words.speaker.me").search(said, does.end()) is None
 
 
 def _is_another_word(proposal: Proposal, turn: HeardTurn) -> bool:
