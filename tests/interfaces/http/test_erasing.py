@@ -20,6 +20,9 @@ def test_g5_it_is_shown_and_then_erased(server: Server) -> None:
     alice = server.user("alice")
     said = {"user_message": f"Remember that {SECRET}", "assistant_message": "ok"}
     alice("POST", "/api/v1/memory/alice/turns", 201, json=said)
+    note = server.vault.root / f"memory/alice/notes/{SECRET}.md"
+    note.parent.mkdir()
+    note.write_text("a map of the way there\n")
     wish: dict[str, Any] = {"texts": ["我的旧地址是 zanzibar 路"]}
     alice("POST", f"{USER}/erasings", 403, json=wish)
     before = leftovers(server.vault.root, SECRET).places
@@ -32,7 +35,7 @@ def test_g5_it_is_shown_and_then_erased(server: Server) -> None:
     alice("POST", f"{USER}/erasings/confirm", 403, json=again)
     receipt = server.admin("POST", f"{USER}/erasings/confirm", json=again)
     assert receipt["left"] == receipt["problems"] == [] and receipt["commits"] and receipt["files"] > 1
-    assert [name for name in receipt["renamed"] if name.endswith("-(erased).md")], "a memory"
+    assert [name for name in receipt["renamed"] if name.endswith("/(erased).md")], "the note"
     assert leftovers(server.vault.root, SECRET).places == []
     server.admin("POST", f"{USER}/erasings/confirm", 400, json=again)
     assert "was erased" in alice("POST", "/api/v1/memory/alice/turns", 400, json=said)["detail"]
