@@ -8,7 +8,8 @@ import pytest
 
 from tests.adapters.conftest import Vault
 from tests.adapters.erasing.leftovers import leftovers
-from vault_memory.adapters.erasing import Request
+from vault_memory.adapters.erasing import Request, tags_that_say
+from vault_memory.adapters.git import Repository
 
 NOTES = PurePosixPath("memory/alice/notes")
 BOB = PurePosixPath("memory/bob/USER.md")
@@ -90,3 +91,27 @@ def test_git_reads_its_logs_and_stashes_afterwards(quoted: Vault) -> None:
     quoted.git("reset", "-q", "--hard", "HEAD~7")
     quoted.git("stash", "pop", "-q")
     assert quoted.read(BOB) == b"put away\n"
+
+
+def test_gits_logs_lose_the_first_line_of_a_message_that_says_the_text_over_two(vault: Vault) -> None:
+    commit(vault, BOB, "1", "She said: Kettleworth is the\nplace to be")
+    commit(vault, BOB, "2", "after it")
+    vault.write(b"put away\n", BOB)
+    vault.git("stash", "push", "-q", "-m", "now Kettleworth is the\nplace to be")
+    vault.history.erase(Request(("Kettleworth is the place to be",)))
+    assert leftovers(vault.root, "Kettleworth").places == []
+    assert "commit (initial): She said: (erased)" in vault.git("reflog") and "commit: after it" in vault.git("reflog")
+    assert vault.git("stash", "list").startswith("stash@{0}: On main: now (erased)")
+
+
+def test_what_a_tag_says_of_a_commit_goes_with_it(vault: Vault) -> None:
+    commit(vault, BOB, "1", "update")
+    vault.git("tag", "-a", "-m", "bob's first", "t1")
+    commit(vault, NOTES / "diary.md", "clinic", "she went")
+    vault.git("tag", "-a", "-m", "Kettleworth", "t2")
+    vault.git("tag", "-a", "-m", "tag of Kettleworth", "t3", "t2")
+    vault.history.erase(Request(gone=(NOTES.parent,)))
+    assert leftovers(vault.root, "Kettleworth").places == []
+    assert tags_that_say(Repository(vault.root)) == ["t1"]
+    assert vault.git("rev-parse", "t3^{commit}") == vault.git("rev-parse", "main")
+    vault.assert_clean()

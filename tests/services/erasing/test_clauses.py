@@ -110,7 +110,8 @@ def test_short_clauses_go_as_well(vault: Vault) -> None:
 @pytest.mark.parametrize("is_undone", [False, True])
 @pytest.mark.parametrize("rest", ["It rained here all day long.", "Please call me Otto."])
 def test_a_clause_by_which_the_text_is_called_goes_as_any_other(vault: Vault, rest: str, is_undone: bool) -> None:
-    """It is a title of the text as well, and stands where no title ends."""
+    """It is a title of the text as well, and stands where no title ends. A note of a person's own, which says no more
+    of the text, stays and is named."""
     clause = "I always use Kotlin for the Marmaduke project"
     record_turn(vault, "alice", f"{clause}. {rest}", "ok")
     vault.path("alice", "notes/plan.md").parent.mkdir(exist_ok=True)
@@ -119,8 +120,10 @@ def test_a_clause_by_which_the_text_is_called_goes_as_any_other(vault: Vault, re
         undo(vault, "alice")
     wanted = of_texts(vault, "alice", [f"{clause}. {rest}"])
     assert clause in wanted.clauses
-    assert erase(vault, wanted).left == ()
-    assert leftovers(vault.root, "Marmaduke").places == []
+    done = erase(vault, wanted)
+    assert done.left == () and any("notes/plan.md" in line for line in done.kept)
+    places = leftovers(vault.root, "Marmaduke").places
+    assert "memory/alice/notes/plan.md" in places and not [each for each in places if "index" not in each][1:]
 
 
 def test_a_second_look_reads_letter_by_letter(vault: Vault) -> None:
@@ -231,3 +234,72 @@ def test_words_of_another_sentence_that_are_by_chance_those_of_the_text_stay(vau
     wanted = of_texts(vault, "alice", [text])
     erase(vault, wanted)
     assert leftovers(vault.root, "I like reading on Monday morning").places
+
+
+@pytest.mark.parametrize(
+    ("said", "then", "text", "gone", "stays"),
+    [
+        ("I live in Ripon and teach Latin.", "I moved to Selby last month.", "", ["teach Latin", "each-latin"], ""),
+        (
+            "I live in Ripon and teach Latin at Masham Abbey.",
+            "I moved to Selby last month.",
+            "I live in Ripon and teach Latin",
+            ["teach Latin", "each-latin"],
+            "at Masham Abbey",
+        ),
+        (
+            "I live in Leeds and teach maths at Ilkley Grammar.",
+            "I moved to York last month.",
+            "in Leeds and teach maths at",
+            ["teach maths", "teach-maths"],
+            "Ilkley Grammar",
+        ),
+        (
+            "I live in Ripon and teach chemistry.",
+            "I moved to Selby last month.",
+            "Ripon and teach chemistry",
+            ["chemistry"],
+            "",
+        ),
+        ("I play the oboe and sail.", "forget that I play the oboe", "", ["I sail", "i-sail"], ""),
+        ("我喜歡彈古琴，也喜歡釣魚。", "忘掉我喜歡彈古琴", "", ["釣魚"], ""),
+    ],
+)
+def test_what_a_memory_has_of_the_text_is_known_by_its_turn_however_short(
+    vault: Vault, said: str, then: str, text: str, gone: list[str], stays: str
+) -> None:
+    record_turn(vault, "alice", said, "ok")
+    record_turn(vault, "alice", then, "ok")
+    assert [each for each in list_memories(vault, "alice") if gone[0] in each.memory.content]
+    done = erase(vault, of_texts(vault, "alice", [text or said]))
+    assert done.left == ()
+    assert [place for each in gone for place in leftovers(vault.root, each).places] == []
+    assert not stays or any(stays in each.memory.content for each in list_memories(vault, "alice"))
+
+
+def test_other_turns_users_and_notes_keep_the_same_words(vault: Vault) -> None:
+    """A part goes only where the program wrote it for this turn; what stays of a person's own is named."""
+    record_turn(vault, "bob", "I teach Latin", "ok")
+    shared = vault.root / "school.md"
+    shared.write_text("Some of us say: I teach Latin.\n")
+    record_turn(vault, "alice", "I live in Ripon and teach Latin.", "ok")
+    record_turn(vault, "alice", "I moved to Selby last month.", "ok")
+    record_turn(vault, "alice", "My aunt said I teach Latin in the barn", "ok")
+    wanted = of_texts(vault, "alice", ["I live in Ripon and teach Latin."])
+    assert Wanted.of(json.loads(json.dumps(wanted.as_dict()))) == wanted
+    done = erase(vault, wanted)
+    assert done.left == () and done.clauses == ("I teach Latin",)
+    assert shared.read_text() == "Some of us say: I teach Latin.\n"
+    assert any("school.md" in line and "goes along" in line for line in done.kept)
+    assert any(
+        "said I teach Latin in the barn" in each.read_text() for each in vault.path("alice", "conversations").glob("*")
+    )
+    assert leftovers(vault.root, "memories(bob): add fact I teach Latin").places
+    assert [row.title for row in memory_rows(vault, "bob")] == ["I teach Latin"]
+    assert not [row for row in memory_rows(vault, "alice") if row.title == "I teach Latin"]
+
+
+def test_a_memory_of_one_word_of_the_program_is_none(vault: Vault) -> None:
+    record_turn(vault, "alice", "I live in Ripon and teach chemistry.", "ok")
+    erase(vault, of_texts(vault, "alice", ["live in Ripon and teach chemistry"]))
+    assert list_memories(vault, "alice") == []

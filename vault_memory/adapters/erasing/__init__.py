@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         paths_of,
         refuse_nested,
         still_said,
+        tags_that_say,
         without_changes,
     )
     from vault_memory.adapters.erasing.messages import named_in
@@ -52,6 +53,7 @@ __all__ = [
     "refuse_erasing",
     "refuse_nested",
     "still_said",
+    "tags_that_say",
     "tombstones_of_history",
     "without_changes",
     "write_tombstones",
@@ -80,6 +82,7 @@ __getattr__ = lazy_exports(
         "refuse_erasing": "erase",
         "refuse_nested": "look",
         "still_said": "look",
+        "tags_that_say": "look",
         "tombstones_of_history": "stones",
         "without_changes": "look",
         "write_tombstones": "stones",

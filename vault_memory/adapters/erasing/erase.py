@@ -108,9 +108,7 @@ def _erase(repository: Repository, request: Request, step: Step) -> Erased:
 
         made: dict[str, tuple[str, bytes]] = {}
         former = read_map(where)
-        rewrite = Rewrite(
-            read, add, request.erasure(), request.gone, request.spared, former, request.named, request.called
-        )
+        rewrite = Rewrite(read, add, request, former)
         rewrite_all(top, rewrite)
         moves = moves_of(top, rewrite)
         entries = index_entries(top, rewrite)

@@ -8,12 +8,12 @@ from pathlib import Path, PurePosixPath
 
 from vault_memory.adapters import files, git
 from vault_memory.adapters.erasing.references import TIMEOUT_S, moves_of, rewrite_all
-from vault_memory.adapters.erasing.request import Erased, Request
+from vault_memory.adapters.erasing.request import Erased, Request, known_by
 from vault_memory.adapters.erasing.rewrite import Rewrite
 from vault_memory.adapters.erasing.working_tree import ignored_files, in_working_tree, named_on_disk, with_names
 from vault_memory.adapters.git import EMPTY_TREE, ObjectReader, Repository, object_id
 from vault_memory.adapters.scan import walk
-from vault_memory.core import layout
+from vault_memory.core import layout, reading
 from vault_memory.core.erasing import MASK, Literal
 from vault_memory.errors import HistoryError
 
@@ -38,7 +38,7 @@ def look_for(repository: Repository, request: Request) -> Erased:
         def read(name: str) -> tuple[str, bytes]:
             return made[name] if name in made else reader.read(name)
 
-        rewrite = Rewrite(read, add, request.erasure(), request.gone, request.spared, {}, request.named, request.called)
+        rewrite = Rewrite(read, add, request, {})
         rewrite_all(top, rewrite)
         moves = moves_of(top, rewrite)
     changed = [
@@ -60,12 +60,15 @@ def _is_changed(rewrite: Rewrite, path: PurePosixPath, top: Path) -> bool:
 
 def still_said(repository: Repository, request: Request, forms: Iterable[str]) -> list[str]:
     """Where one of these words still stands as it was written, in a line each: in a file on the disk or in a commit, a
-    name or a message. What is spared, packed or of the state is not looked at."""
-    literal = Literal(forms)
+    name or a message; and the parts in the files that have them. What is spared, packed or of the state is not
+    looked at."""
+    of_all = Literal(forms)
+    of_files = {known_by(str(path)): Literal(texts) for path, texts in request.parts}
     found: dict[str, None] = {}
 
-    def look(where: str, data: bytes) -> None:
-        if said := literal.found(data):
+    def look(where: str, data: bytes, path: PurePosixPath | None = None) -> None:
+        own = of_files.get(known_by(path.name), of_files.get(str(path))) if path else None
+        if said := of_all.found(data) or (own.found(data) if own else ""):
             found[f"{where}: {said}"] = None
 
     def is_ours(path: PurePosixPath) -> bool:
@@ -74,13 +77,13 @@ def still_said(repository: Repository, request: Request, forms: Iterable[str]) -
 
     for path in filter(is_ours, (*in_working_tree(repository.top), *ignored_files(repository))):
         place = repository.top / path
-        look(f"the name {path}", os.fsencode(path))
+        look(f"the name {path}", os.fsencode(path), path)
         if place.is_file() and not place.is_symlink():
-            look(str(path), files.read(place, None) or b"")
+            look(str(path), files.read(place, None) or b"", path)
     held = [each for each in held_files(repository) if is_ours(each[0])]
     with ObjectReader(repository.top) as reader:
         for (path, _), (_, data) in zip(held, reader.read_all([blob for _, blob in held]), strict=True):
-            look(f"{path} in a commit", os.fsencode(path) + b"\n" + data)
+            look(f"{path} in a commit", os.fsencode(path) + b"\n" + data, path)
     told = git.run(repository.top, "log", "--all", "--format=%h%x00%B%x00", timeout_s=TIMEOUT_S).split(b"\0")
     for commit, message in zip(told[::2], told[1::2], strict=False):
         look(f"the message of {commit.decode().strip()}", message)
@@ -102,6 +105,15 @@ def without_changes(repository: Repository) -> list[str]:
         and subject != MASK.decode()
         and not subject.startswith(_OF_STASH)
     ]
+
+
+def tags_that_say(repository: Repository) -> list[str]:
+    """The annotated tags that say more than the mark."""
+    told = git.run(
+        repository.top, "for-each-ref", "--format=%(objecttype)%00%(refname:short)%00%(subject)", "refs/tags"
+    )
+    rows = (row.split("\0") for row in reading.lines(os.fsdecode(told)))
+    return [name for kind, name, subject in rows if kind == "tag" and subject not in ("", MASK.decode())]
 
 
 def held_files(repository: Repository) -> list[tuple[PurePosixPath, str]]:

@@ -7,8 +7,9 @@ import re
 from collections.abc import Collection
 
 from vault_memory.adapters.erasing.former import SHORTEST_ID, last_of
+from vault_memory.adapters.erasing.request import Request
 from vault_memory.core import reading
-from vault_memory.core.erasing import MASK, Erasure
+from vault_memory.core.erasing import MASK
 from vault_memory.core.trailers import KEYS
 
 _ID = re.compile(rb"(?<![0-9a-f])[0-9a-f]{%d,40}(?![0-9a-f])" % SHORTEST_ID)
@@ -47,13 +48,14 @@ def named_in(words: Collection[str]) -> re.Pattern[bytes] | None:
 
 
 class Messages:
-    """`texts` are masked; of a message that has one of the `named` words, all goes. `former` is the map of the commits
-    and tags that were made anew, and grows by `remember`."""
+    """The texts of a request are masked, and parts of them; of a message that has one of the named words, all goes.
+    `former` is the map of the commits and tags that were made anew, and grows by `remember`."""
 
-    def __init__(self, texts: Erasure | None, named: Collection[str], former: dict[str, str]) -> None:
+    def __init__(self, request: Request, former: dict[str, str]) -> None:
         self.former = former
-        self._texts = texts
-        self._named_in = named_in(named)
+        self._request = request
+        self._texts = request.erasure()
+        self._named_in = named_in(request.named)
         self._known: dict[bytes, set[bytes]] = {}
         self._gone_lines: set[bytes] = set()
         self._gone_subjects: set[bytes] = set()
@@ -71,7 +73,9 @@ class Messages:
 
     def masked(self, data: bytes) -> bytes:
         """Bytes without the texts."""
-        return self._texts.masked(data) if self._texts else data
+        data = self._texts.masked(data) if self._texts else data
+        parts = self._request.parts_in_message(data) if self._request.parts else None
+        return parts.masked(data) if parts else data
 
     def header(self, rest: bytes) -> bytes:
         """The rest of a header, or several, without the texts, but for what git itself needs of it."""

@@ -2,39 +2,48 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import PurePosixPath
 from typing import Any
 
-from vault_memory.core.erasing import Erasure
+from vault_memory.core import layout
+from vault_memory.core.erasing import Erasure, is_an_id, is_known_by
+
+_OF_A_USER = re.compile(rb"\b[a-z]+\([^()\s]+\): ")
+"""How the program names in a message whose files have changed."""
 
 
 @dataclass(frozen=True)
 class Request:
     """What is erased: texts, files and folders (`gone`), but no text in the folders that are `spared`; and messages in
-    which one of the `named` words stands. `called` has names of files and folders, and what each is called without the
-    texts. Paths are from the repository's top. Raises `UsageError` for a text that is too short, and for nothing at
-    all."""
+    which one of the `named` words stands. `parts` are files that were made of parts of the texts, each with these:
+    there they are erased as well, and in messages (`parts_in_message`). `called` has names of files
+    and folders, and what each is called without the texts. Paths are from the repository's top. Raises `UsageError` for
+    a text that is too short, and for nothing at all."""
 
     texts: tuple[str, ...] = ()
     gone: tuple[PurePosixPath, ...] = ()
     spared: tuple[PurePosixPath, ...] = ()
     named: tuple[str, ...] = ()
     called: tuple[tuple[str, str], ...] = ()
+    parts: tuple[tuple[PurePosixPath, tuple[str, ...]], ...] = ()
 
     @classmethod
     def of(cls, told: Mapping[str, Any]) -> Request:
         """That of `as_dict`. Raises `ValueError`, `KeyError` or `TypeError` for anything else."""
         paths = {name: tuple(map(PurePosixPath, told[name])) for name in ("gone", "spared")}
         called = tuple((str(old), str(new)) for old, new in told.get("called", ()))
-        return cls(tuple(told["texts"]), **paths, named=tuple(told["named"]), called=called)
+        parts = tuple((PurePosixPath(path), tuple(map(str, texts))) for path, texts in told.get("parts", ()))
+        return cls(tuple(told["texts"]), **paths, named=tuple(told["named"]), called=called, parts=parts)
 
     def as_dict(self) -> dict[str, list[Any]]:
         """For JSON."""
         plain = {name: [*map(str, getattr(self, name))] for name in ("texts", "gone", "spared", "named")}
-        return {**plain, "called": [*map(list, self.called)]}
+        parts = [[str(path), [*texts]] for path, texts in self.parts]
+        return {**plain, "called": [*map(list, self.called)], "parts": parts}
 
     def erasure(self) -> Erasure | None:
         """The texts as they are looked for, always the same object; None where only files go."""
@@ -43,6 +52,48 @@ class Request:
     @cached_property
     def _erasure(self) -> Erasure | None:
         return Erasure(self.texts) if self.texts or not self.gone else None
+
+    @cached_property
+    def parts_of_all(self) -> Erasure | None:
+        """The parts of all files as they are looked for; None for none."""
+        texts = dict.fromkeys(text for _, each in self.parts for text in each)
+        return Erasure(texts) if texts else None
+
+    def parts_in(self, name: str) -> Erasure | None:
+        """The parts of a file as they are looked for, by its path, or by its name where that begins with the id of a
+        memory: it may have had another path and title. None for none."""
+        return self._parts_by_name.get(known_by(name))
+
+    @cached_property
+    def _parts_by_name(self) -> dict[str, Erasure]:
+        found: dict[str, dict[str, None]] = {}
+        for path, texts in self.parts:
+            found.setdefault(known_by(str(path)), {}).update(dict.fromkeys(texts))
+        return {name: Erasure(texts) for name, texts in found.items()}
+
+    def parts_in_message(self, message: bytes) -> Erasure | None:
+        """The parts as they are looked for in a message: all in one of the program's that is of the users whose files
+        these are, none in one of another user's, and in a person's those that stand in no other text by chance."""
+        if self._of_whom.search(message):
+            return self.parts_of_all
+        return None if _OF_A_USER.search(message) else self._long_parts
+
+    @cached_property
+    def _of_whom(self) -> re.Pattern[bytes]:
+        users = sorted({layout.scope_of(path) for path, _ in self.parts})
+        ways = (rf"\({re.escape(user)}\): |{re.escape(str(layout.user_dir(user)))}/" for user in users)
+        return re.compile("|".join(ways).encode())
+
+    @cached_property
+    def _long_parts(self) -> Erasure | None:
+        texts = [each for each in self.parts_of_all.texts if is_known_by(each)] if self.parts_of_all else []
+        return Erasure(texts) if texts else None
+
+
+def known_by(path: str) -> str:
+    """By what a file with parts is known: the id of a memory with which its name begins, or its path."""
+    begin = PurePosixPath(path).stem.partition("-")[0]
+    return begin if is_an_id(begin) else path
 
 
 @dataclass(frozen=True)

@@ -5,13 +5,14 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
 from vault_memory.adapters.erasing.former import last_of
 from vault_memory.adapters.erasing.messages import Messages, divided
-from vault_memory.adapters.git import EMPTY_TREE, FOLDER_MODE, SUBMODULE_MODE
+from vault_memory.adapters.erasing.request import Request
+from vault_memory.adapters.git import EMPTY_TREE, FOLDER_MODE, SUBMODULE_MODE, object_id
 from vault_memory.core import reading
 from vault_memory.core.erasing import MASK, Erasure
 from vault_memory.core.graph import FileNames
@@ -31,9 +32,11 @@ Add = Callable[[str, bytes], str]
 
 @dataclass
 class _Folder:
-    """What is special below a folder: names of files and folders that go, and folders with more of them."""
+    """What is special below a folder: names of files and folders that go, of files with parts of the texts, and folders
+    with more of them."""
 
     gone: set[bytes] = field(default_factory=set)
+    parts: dict[bytes, Erasure] = field(default_factory=dict)
     below: dict[bytes, _Folder] = field(default_factory=dict)
     is_spared: bool = False
 
@@ -43,41 +46,36 @@ _SPARED = _Folder(is_spared=True)
 
 
 class Rewrite:
-    """The image of a repository's objects. `texts` are masked everywhere but in the folders that are `spared`; `gone`
-    are files and folders that go. Paths are from the repository's top. Of a message that has one of the `named` words,
-    all goes.
+    """The image of a repository's objects for a request: texts are masked everywhere but in the folders that are
+    spared, and parts of them in the files that were made of these; files and folders go. Paths are from the
+    repository's top.
 
-    `former` begins as the map of those made anew before, and gets each commit and tag that is made anew now.
+    `former` begins as the map of the commits made anew before, and gets each commit and tag that is made anew now.
     """
 
-    def __init__(
-        self,
-        read: Read,
-        add: Add,
-        texts: Erasure | None,
-        gone: Collection[PurePosixPath],
-        spared: Collection[PurePosixPath],
-        former: dict[str, str],
-        named: Collection[str] = (),
-        called: Iterable[tuple[str, str]] = (),
-    ) -> None:
+    def __init__(self, read: Read, add: Add, request: Request, former: dict[str, str]) -> None:
         self.former = former
         self.commits = self.people = 0
-        self._read, self._add, self._texts = read, add, texts
-        self.words = Messages(texts, named, former)
+        self._read, self._add, self._request, self._texts = read, add, request, request.erasure()
+        self.words = Messages(request, former)
         self._trees_of: dict[str, tuple[str, str]] = {}
         self._emptied: set[str] = set()
         self._emptied_now: set[bytes] = set()
         self._said: set[bytes] = set()
+        self._first_lines: dict[bytes, tuple[bytes, bytes]] = {}
         self._top = _Folder()
-        self._top_goes = bool(gone)
-        for path in gone:
+        self._top_goes = bool(request.gone)
+        for path in request.gone:
             self._folder(path.parent).gone.add(os.fsencode(path.name))
-        for path in spared:
+        for path in request.spared:
             self._folder(path.parent).below[os.fsencode(path.name)] = _SPARED
-        self.names = FileNames(self.masked, {os.fsencode(old): os.fsencode(new) for old, new in called})
+        for path, _ in request.parts:
+            if parts := request.parts_in(str(path)):
+                self._folder(path.parent).parts[os.fsencode(path.name)] = parts
+        called = {os.fsencode(old): os.fsencode(new) for old, new in request.called}
+        self.names = FileNames(lambda name: self._masked(name, self._by_name(name)), called)
         self._heard: set[tuple[int, str]] = set()
-        self._blobs: dict[str, str] = {}
+        self._blobs: dict[tuple[str, Erasure | None], str] = {}
         self._trees: dict[tuple[int, str], str | None] = {}
 
     def _folder(self, path: PurePosixPath) -> _Folder:
@@ -88,7 +86,24 @@ class Rewrite:
 
     def masked(self, data: bytes) -> bytes:
         """Bytes without the texts."""
-        return self._texts.masked(data) if self._texts else data
+        return self._masked(data, None)
+
+    def _masked(self, data: bytes, parts: Erasure | None) -> bytes:
+        data = self._texts.masked(data) if self._texts else data
+        return parts.masked(data) if parts else data
+
+    def _by_name(self, name: bytes) -> Erasure | None:
+        """The parts of a file that is known by its name, wherever it is."""
+        return self._request.parts_in(os.fsdecode(name)) if self._request.parts else None
+
+    def _parts(self, name: bytes, folder: _Folder) -> Erasure | None:
+        return folder.parts.get(name) or self._by_name(name)
+
+    def _parts_at(self, path: PurePosixPath) -> Erasure | None:
+        folder = self._top
+        for name in map(os.fsencode, path.parent.parts):
+            folder = folder.below.get(name, _PLAIN)
+        return self._parts(os.fsencode(path.name), folder)
 
     def hear_names(self, tree: str) -> None:
         """Hear of the names in the tree of a whole commit, before any is asked for."""
@@ -127,7 +142,7 @@ class Rewrite:
 
     def content(self, path: PurePosixPath, data: bytes) -> bytes:
         """What a file at a path holds now."""
-        return data if self.is_spared(path) else self.masked(data)
+        return data if self.is_spared(path) else self._masked(data, self._parts_at(path))
 
     def is_spared(self, path: PurePosixPath) -> bool:
         """Whether a path is in a folder that stays."""
@@ -138,15 +153,20 @@ class Rewrite:
                 return True
         return False
 
-    def blob(self, blob: str) -> str:
-        """The id of the blob without the texts."""
+    def blob_at(self, path: PurePosixPath, blob: str) -> str:
+        """The id of the blob of a file at a path without the texts."""
+        return blob if self.is_spared(path) else self.blob(blob, self._parts_at(path))
+
+    def blob(self, blob: str, parts: Erasure | None = None) -> str:
+        """The id of the blob without the texts, and without these parts of them."""
         if self._texts is None:
             return blob
-        if blob not in self._blobs:
+        key = blob, parts
+        if key not in self._blobs:
             body = self._read(blob)[1]
-            masked = self._texts.masked(body)
-            self._blobs[blob] = blob if masked == body else self._add("blob", masked)
-        return self._blobs[blob]
+            masked = self._masked(body, parts)
+            self._blobs[key] = blob if masked == body else self._add("blob", masked)
+        return self._blobs[key]
 
     def tree(self, tree: str) -> str:
         """The id of the tree of a whole commit."""
@@ -173,7 +193,7 @@ class Rewrite:
             elif mode.lstrip(b"0") == FOLDER_MODE:
                 new = self._tree(old, folder.below.get(name, _PLAIN))
             elif mode != SUBMODULE_MODE:
-                new = self.blob(old)
+                new = self.blob(old, self._parts(name, folder))
             called = name if folder.below.get(name, _PLAIN).is_spared else self.names.called(name)
             has_changed |= new != old or called != name
             if new is not None:
@@ -220,6 +240,8 @@ class Rewrite:
             self.commits += 1
             kept = [header for header in made if not header.startswith(_SIGNATURES)]
             self.words.remember(commit, self._add("commit", b"\n".join(kept) + told))
+            if told.strip() != MASK:  # of one that is gone, what git was at stays
+                self._first_lines[commit.encode()] = _first_line(message), _first_line(told)
         if self._top_goes:
             self._said.add(told.strip())
             if told.strip() == MASK:
@@ -238,7 +260,10 @@ class Rewrite:
     def log(self, row: bytes) -> bytes:
         """A line of the log of a reference. Where the message of the commit that it came to is gone, that goes here,
         too: what git was at (`commit (amend): `) stays, and the branches that it has changed between, which it reads
-        there itself."""
+        there itself. Of another message it has the first line alone, also where a text goes on in the next one."""
+        old, new = self._first_lines.get(row[_ID_BYTES + 1 : 2 * _ID_BYTES + 1], (b"", b""))
+        if old and old != new and (before := row.rstrip(b"\n")).endswith(old):
+            row = before.removesuffix(old) + new + row[len(before) :]
         told = self.words.log(row)
         facts, tab, message = told.partition(b"\t")
         is_emptied = facts[_ID_BYTES + 1 : 2 * _ID_BYTES + 1] in self._emptied_now
@@ -277,19 +302,24 @@ class Rewrite:
         return self._add("tree", b"".join(rows))
 
     def tag(self, tag: str) -> str:
-        """The id of an annotated tag, or of what a reference names otherwise."""
+        """The id of an annotated tag, or of what a reference names otherwise. What a tag says of a commit of which
+        nothing is left goes with it."""
         kind, body = self._read(tag)
         if kind == "commit":
             return self.former.get(tag, tag)
         if kind != "tag":
             return self.tree(tag) if kind == "tree" else self.blob(tag)
-        named = body[7:47].decode()
-        rest = body[47:]
-        told = b"object " + self.tag(named).encode() + self._tag_rest(rest)
+        now = self.tag(body[7:47].decode()).encode()
+        head, between, message = body[47:].partition(b"\n\n")
+        is_emptied = now in self._emptied_now
+        message = MASK + b"\n" if is_emptied and message else self.words.message(message)
+        told = b"object " + now + self.words.with_ids(self.words.header(head)) + between + message
+        if is_emptied:
+            self._emptied_now.add(object_id("tag", told).encode())
         if told != body:
             self.words.remember(tag, self._add("tag", _SIGNED.sub(b"", told)))
         return self.former.get(tag, tag)
 
-    def _tag_rest(self, rest: bytes) -> bytes:
-        head, between, message = rest.partition(b"\n\n")
-        return self.words.with_ids(self.words.header(head)) + between + self.words.message(message)
+
+def _first_line(message: bytes) -> bytes:
+    return message.lstrip(b"\n").partition(b"\n")[0]

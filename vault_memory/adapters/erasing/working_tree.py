@@ -50,9 +50,7 @@ def with_names(top: Path, request: Request) -> Request:
     for path in (*_on_disk(top), *staged):
         folders.setdefault(path.parent, set()).add(os.fsencode(path.name))
     with ObjectReader(top) as reader:
-        rewrite = Rewrite(
-            reader.read, object_id, request.erasure(), request.gone, request.spared, {}, called=request.called
-        )
+        rewrite = Rewrite(reader.read, object_id, request, {})
         for folder, names in sorted(folders.items()):  # what is there today keeps a name without a number
             rewrite.names.hear(name for name in sorted(names) if not rewrite.is_spared(folder / os.fsdecode(name)))
         for tree in trees_of(top):
@@ -72,8 +70,8 @@ def index_entries(top: Path, rewrite: Rewrite) -> list[Entry]:
         facts, _, name = row.partition(b"\t")
         mode, blob, stage = facts.decode().split()
         path = PurePosixPath(os.fsdecode(name))
-        is_kept = mode == SUBMODULE_MODE.decode() or rewrite.is_spared(path)
-        found.append(Entry(mode, blob, stage, path, rewrite.path(path), blob if is_kept else rewrite.blob(blob)))
+        now = blob if mode == SUBMODULE_MODE.decode() else rewrite.blob_at(path, blob)
+        found.append(Entry(mode, blob, stage, path, rewrite.path(path), now))
     return found
 
 

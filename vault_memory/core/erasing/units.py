@@ -125,6 +125,11 @@ def units(text: str) -> list[str]:
     return found
 
 
+def spans(text: str) -> list[tuple[int, int, str]]:
+    """(start, end, unit) of each unit of a text that nobody has escaped."""
+    return [(*found.span(), unit) for found in _kinds().finditer(text) for unit in units(found[0])]
+
+
 def divides(signs: str, before: str, after: str) -> bool:
     """Whether the signs between two words have a `"` that may divide values of JSON."""
     quotes = len(_RAW_QUOTE.findall(signs)) if '"' in signs else 0

@@ -26,6 +26,7 @@ MAX_HEADING_CHARS = 80
 _ID = re.compile(r"[A-Za-z][A-Za-z0-9]*_\d+_[A-Za-z0-9]+")
 _MARKS = re.compile(r"^\s*(?:#{1,6} |[-*+>] |\d+\. )*")
 """Of a heading, a list or a quotation, at the beginning of a line."""
+_MAX_LEFT_BYTES = 3
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,8 +79,10 @@ class Memory:
 
 
 def is_emptied(content: str) -> bool:
-    """Whether nothing but the mark of an erasing is left of what a memory says: it is none any more."""
-    return ERASED in content and not any(map(str.isalnum, content.replace(ERASED, "")))
+    """Whether nothing but the mark of an erasing is left of what a memory says, or a word such as *I* or 我 beside it:
+    it is none any more."""
+    left = "".join(filter(str.isalnum, content.replace(ERASED, "")))
+    return ERASED in content and len(left.encode()) <= _MAX_LEFT_BYTES
 
 
 def file_name(memory: Memory) -> str:

@@ -8,8 +8,7 @@ from collections.abc import Iterable, Iterator
 from vault_memory.adapters.state import Place
 from vault_memory.errors import Busy, ConfigError, VaultMemoryError
 from vault_memory.services.erasing.private_files import UNREACHED
-from vault_memory.services.erasing.short_term import drop_entries
-from vault_memory.services.erasing.stores import drop_long_term
+from vault_memory.services.erasing.stores import drop_entries, drop_long_term
 from vault_memory.services.erasing.unreached import (
     NAMED_BY,
     POSTGRES,

@@ -18,6 +18,7 @@ from vault_memory.adapters.erasing import (
     refuse_erasing,
     refuse_nested,
     still_said,
+    tags_that_say,
     without_changes,
     write_tombstones,
 )
@@ -34,10 +35,10 @@ from vault_memory.services.erasing.private_files import (
     forget_file,
     holding_files,
     kept_by_others,
+    own_with_parts,
 )
 from vault_memory.services.erasing.reach import out_of_reach
-from vault_memory.services.erasing.short_term import clear_short_term
-from vault_memory.services.erasing.stores import clear_indexes, clear_long_term, clear_outbox
+from vault_memory.services.erasing.stores import clear_indexes, clear_long_term, clear_outbox, clear_short_term
 from vault_memory.services.erasing.wanted import Wanted
 from vault_memory.services.vault import LOCK_TIMEOUT_S, Vault
 
@@ -219,6 +220,8 @@ def _kept(vault: Vault, wanted: Wanted, people: int) -> tuple[str, ...]:
         f"--user {user_id} --text …` takes it out there"
         for user_id, count in kept_by_others(vault, wanted).items()
     ]
+    if own := own_with_parts(vault, wanted):
+        lines.append(f"{_listed(own)}: they say what goes along, and not the text: `--text` takes each out there")
     if wanted.request.gone and not wanted.is_user:
         lines.append("other files and conversations that say the same: `vault-memory erase --text …` takes a text out")
     if wanted.request.gone and (empty := without_changes(Repository(vault.history.root))):
@@ -226,6 +229,8 @@ def _kept(vault: Vault, wanted: Wanted, people: int) -> tuple[str, ...]:
             f"the messages of commits that change no file ({_listed(empty)}): look whether they tell of it; "
             "`vault-memory erase --text …` takes a text out"
         )
+    if wanted.request.gone and (tags := tags_that_say(Repository(vault.history.root))):
+        lines.append(f"what tags say ({_listed(tags)}): look whether they tell of it; `git tag -d NAME` deletes one")
     lines += [
         f"what {path} was before, in history: it is another note now, or another's; `vault-memory erase --note {path}` "
         "takes both"

@@ -130,9 +130,25 @@ def kept_by_others(vault: Vault, wanted: Wanted) -> dict[str, int]:
     return {name: count for name, count in counts.items() if count}
 
 
+def own_with_parts(vault: Vault, wanted: Wanted) -> list[PurePosixPath]:
+    """The notes of the user's own and the shared ones that say a part of a text of which something was made: they
+    stay."""
+    if (parts := wanted.request.parts_of_all) is None:
+        return []
+    made = {path for path, _ in wanted.request.parts}
+    return [
+        path
+        for path in files_of(Repository(vault.history.root))
+        if path.suffix == ".md" and path not in made and layout.scope_of(path) in (wanted.user_id, layout.SHARED)
+        if (place := vault.root / path).is_file() and not place.is_symlink() and not layout.is_state(path)
+        if parts.holds(files.read(place, None) or b"")
+    ]
+
+
 def _changes(vault: Vault, wanted: Wanted) -> Iterator[tuple[PurePosixPath, bytes | Callable[[bytes], bytes] | None]]:
     """(path, what makes its new bytes of the old ones) of each file that changes; None for one that goes."""
-    erasure, spared, ids = wanted.erasure(), wanted.request.spared, {each.casefold() for each in wanted.users}
+    erasure, parts = wanted.erasure(), wanted.request.parts_of_all
+    spared, ids = wanted.request.spared, {each.casefold() for each in wanted.users}
     of_them = [layout.user_dir(each) for each in wanted.users]
     names = names_of(wanted)
     for path in ignored_files(Repository(vault.history.root)):
@@ -152,6 +168,7 @@ def _changes(vault: Vault, wanted: Wanted) -> Iterator[tuple[PurePosixPath, byte
 
         def made(old: bytes, path: PurePosixPath = path, is_state: bool = is_state) -> bytes:
             new = erasure.masked(old) if erasure else old
+            new = parts.masked(new) if parts and is_state else new
             return _without(new, names, path) if is_state and names else new
 
         with suppress(FileNotFoundError):

@@ -1,5 +1,5 @@
-"""What stores beside the files hold: turns that wait for the long-term store, its rows, and the indexes. An entry that
-holds a text goes as a whole: it has the same words as tokens, too."""
+"""What stores beside the files hold: the short-term store, turns that wait for the long-term store, its rows, and the
+indexes. An entry that holds a text goes as a whole: it has the same words as tokens, too."""
 
 from __future__ import annotations
 
@@ -7,19 +7,57 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from pathlib import Path
 
-from vault_memory.adapters import files
+from vault_memory.adapters import files, shortterm
 from vault_memory.adapters.index import remove_index
 from vault_memory.adapters.longterm import RowsKept
 from vault_memory.adapters.state import Place
-from vault_memory.core import layout
+from vault_memory.core import layout, recent
 from vault_memory.core.longterm import targets
-from vault_memory.errors import Busy, ConfigError, IndexUnusable, VaultMemoryError
+from vault_memory.errors import Busy, ConfigError, EndpointError, IndexUnusable, VaultMemoryError
 from vault_memory.services.erasing.private_files import names_of
-from vault_memory.services.erasing.unreached import POSTGRES, Unreached, noted_unreached, used_elsewhere
+from vault_memory.services.erasing.unreached import POSTGRES, REDIS, Unreached, noted_unreached, used_elsewhere
 from vault_memory.services.erasing.wanted import Wanted
 from vault_memory.services.indexing import reconcile
 from vault_memory.services.longterm import Dropped, drop_rows, said_in, told_at
 from vault_memory.services.vault import Vault
+
+_KEYS = (recent.context_key("*"), recent.history_key("*"), "sessions:*", "session:*", recent.PENDING_KEY)
+
+
+def clear_short_term(vault: Vault, wanted: Wanted) -> tuple[int, str]:
+    """Take entries out of the short-term store: how many, and what could not be done, in words ("": nothing). A Redis
+    that is away, and each other one that the vault has ever used, is noted as unreached."""
+    store, values = vault.short_term, 0
+    missed, told = used_elsewhere(vault, REDIS, wanted, lambda used: store.is_shared and used.address == store.address)
+    try:
+        dropped = drop_entries(vault, wanted)
+    except (EndpointError, ConfigError) as error:
+        if store.address or isinstance(error, EndpointError):  # nothing was ever written at an address that is wrong
+            missed.append(Unreached(REDIS, Place(store.address), wanted, vault.now()))
+        told.append(f"the short-term store was not asked: {error}")
+    else:
+        values = dropped.values
+        if left := ", ".join(dropped.foreign):
+            told.append(f"another program's values stay in the short-term store, under keys that we use, too: {left}")
+    told += noted_unreached(vault, missed, "it keeps it until it expires")
+    return values, "; ".join(told)
+
+
+def drop_entries(vault: Vault, wanted: Wanted, asked_at: datetime | None = None) -> shortterm.Dropped:
+    """Take entries out of the short-term store, those of users whom only another vault knows never; with the time at
+    which that was asked for, none that was said later. Raises what the store raises; where Redis is away, the embedded
+    one is done before."""
+    theirs = {"", wanted.user_id, *wanted.former_ids}
+    erasure = wanted.erasure()
+
+    def left(key: str, value: str) -> str | None:
+        owner = recent.owner(key, value)
+        is_said = erasure is not None and owner in theirs and erasure.holds(value.encode("utf-8", "surrogatepass"))
+        if not is_said and owner not in wanted.users:
+            return value
+        return recent.said_after(key, value, asked_at.timestamp()) if asked_at else None
+
+    return vault.short_term.drop(_KEYS, left)
 
 
 def clear_outbox(vault: Vault, wanted: Wanted) -> int:
@@ -108,7 +146,8 @@ def clear_indexes(vault: Vault, wanted: Wanted) -> list[str]:
         try:
             reconcile(vault, scope, full_hash=True, confirm_deletions=bool(wanted.request.gone))
             is_purged = vault.index(scope).purge()
-            if not is_purged or (erasure and any(map(erasure.holds, _pages(path)))):
+            looks = [each.holds for each in (erasure, wanted.request.parts_of_all) if each]
+            if not is_purged or any(holds(page) for page in _pages(path) for holds in looks):
                 remove_index(path)  # it is derived: made anew it holds nothing of before
                 reconcile(vault, scope)
         except (Busy, IndexUnusable) as error:

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import json
-import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
 
 from vault_memory.adapters import files
-from vault_memory.adapters.erasing import Request, files_of, held_files, paths_of
-from vault_memory.adapters.git import ObjectReader, Repository, object_id
-from vault_memory.core import layout, memories, reading
-from vault_memory.core.erasing import Erasure, Parts, Tombstones, words_of_every_vault
-from vault_memory.core.notes import entries
-from vault_memory.core.profile import NOTE, Profile, read_row
+from vault_memory.adapters.erasing import Request, held_files, paths_of
+from vault_memory.adapters.git import Repository, object_id
+from vault_memory.core import layout
+from vault_memory.core.erasing import Erasure, Tombstones
 from vault_memory.core.trailers import KEYS
-from vault_memory.errors import NotFound, TooLarge, UsageError, in_command
+from vault_memory.errors import NotFound, UsageError
+from vault_memory.services.erasing.learned import Learned
 from vault_memory.services.memories import memory_files
-from vault_memory.services.notes import turn_at
 from vault_memory.services.vault import Vault
 
 _LOSSY = ("utf-8", "surrogatepass")
@@ -29,17 +25,15 @@ _LOSSY = ("utf-8", "surrogatepass")
 class Wanted:
     """What is to be erased. `user_id` is whose it is (`layout.SHARED` for a shared note); `is_user`: all of them, under
     the `former_ids` too; rows of the long-term store may be under those in any case. `request` is what git's half
-    is asked for. `long_term`: rows of the long-term store, too. `bodies` are what an erased note said, by which it
-    is known when it comes back; `clauses` are those of the texts that were made of a part of another; `values` are
-    values of the profile that were learned from a text, and stay (`languages Kotlin`); `elsewhere` are former paths of
-    it that stay, for another note or another's is there."""
+    is asked for. `long_term`: rows of the long-term store, too. `bodies` are what an erased note said, by which it is
+    known when it comes back; `values` are values of the profile that were learned from a text, and stay (`languages
+    Kotlin`); `elsewhere` are former paths of it that stay, for another note or another's is there."""
 
     user_id: str
     request: Request
     is_user: bool = False
     former_ids: tuple[str, ...] = ()
     bodies: tuple[str, ...] = ()
-    clauses: tuple[str, ...] = ()
     values: tuple[str, ...] = ()
     elsewhere: tuple[str, ...] = ()
     long_term: bool = False
@@ -47,7 +41,7 @@ class Wanted:
     @classmethod
     def of(cls, told: dict[str, Any]) -> Wanted:
         """That of `as_dict`. Raises `ValueError`, `KeyError` or `TypeError` for anything else."""
-        names = ("former_ids", "bodies", "clauses", "values", "elsewhere")
+        names = ("former_ids", "bodies", "values", "elsewhere")
         several = {name: tuple(map(str, told.get(name, ()))) for name in names}
         is_user, long_term = bool(told["is_user"]), bool(told["long_term"])
         request = Request.of(told["request"])
@@ -55,7 +49,7 @@ class Wanted:
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
-        names = ("user_id", "is_user", "former_ids", "bodies", "clauses", "values", "elsewhere", "long_term")
+        names = ("user_id", "is_user", "former_ids", "bodies", "values", "elsewhere", "long_term")
         return {name: getattr(self, name) for name in names} | {"request": self.request.as_dict()}
 
     @property
@@ -67,13 +61,17 @@ class Wanted:
         """The texts as they are looked for; None where only users or files go."""
         return self.request.erasure()
 
+    @property
+    def clauses(self) -> tuple[str, ...]:
+        """The parts of the texts of which something was made."""
+        return tuple(dict.fromkeys(text for _, texts in self.request.parts for text in texts))
+
     def tombstones(self, none: Tombstones) -> Tombstones:
-        """By which it is known again. A clause may be said again by itself."""
-        texts = [each for each in self.request.texts if each not in self.clauses]
+        """By which it is known again. A part may be said again by itself."""
         stones = none.with_paths(() if self.is_user else self.request.gone)
         for user_id in self.users:
             stones = stones.with_user(user_id)
-        return stones.with_texts(self.user_id, (*texts, *self.bodies))
+        return stones.with_texts(self.user_id, (*self.request.texts, *self.bodies))
 
     def in_words(self) -> str:
         """What a person types to have it erased, and reads."""
@@ -101,7 +99,7 @@ def check_known(vault: Vault, user_id: str) -> None:
 
 def of_texts(vault: Vault, user_id: str, texts: Sequence[str], *, long_term: bool = False) -> Wanted:
     """Texts of a user, in all that is theirs and in what is shared; what other users have in their folders stays. With
-    them goes what was learned from a part of one.
+    them goes what the program has made of a part of one.
     Without an id those of the only user. Raises `UsageError` for a text that is too short, and where several users are
     here and none is named."""
     ids = vault.user_ids()
@@ -111,11 +109,10 @@ def of_texts(vault: Vault, user_id: str, texts: Sequence[str], *, long_term: boo
         )
     user_id = vault.known_user(user_id or next(iter(ids), ""))
     spared = tuple(layout.user_dir(other) for other in ids if other != user_id)
-    clauses = _clauses_of(vault, user_id, texts)
-    request = Request((*texts, *clauses), spared=spared)
-    ids = former_ids(vault, user_id)
-    values = _values_of(vault, user_id, texts)
-    return Wanted(user_id, request, former_ids=tuple(ids), clauses=clauses, values=values, long_term=long_term)
+    former = former_ids(vault, user_id)
+    learned = Learned(vault, user_id, former, texts)
+    request = Request(tuple(texts), spared=spared, parts=learned.parts())
+    return Wanted(user_id, request, former_ids=tuple(former), values=learned.values(), long_term=long_term)
 
 
 def of_note(vault: Vault, name: str, user_id: str = "", *, long_term: bool = False) -> Wanted:
@@ -177,91 +174,3 @@ def former_ids(vault: Vault, user_id: str) -> list[str]:
             break
         found.append(now)
     return found
-
-
-def _clauses_of(vault: Vault, user_id: str, texts: Sequence[str]) -> tuple[str, ...]:
-    """What the program has made of a part of a text, now or in any commit: of memories, evidence and logs what is a
-    part of one of the texts, and comes from a turn that says it. Where nobody can look at the turn, as it was
-    forgotten, only what stands in the text as a whole. Raises `VaultMemoryError` for an archive that cannot be read."""
-    erasure, parts = Erasure(texts), Parts(texts)
-    learned: dict[str, dict[str, None]] = {}
-    for source, said in _learned(vault, user_id):
-        learned.setdefault(source, {})[said] = None
-    found: dict[str, None] = {}
-    for source, all_said in learned.items():
-        if not any(True for said in all_said for _ in parts.of(said)):
-            continue
-        turn = turn_at(vault, user_id, source)
-        if turn is None or erasure.holds(json.dumps(turn, ensure_ascii=False, default=str).encode(*_LOSSY)):
-            # Words that are a cut beginning of the text as well are a part all the same: they may stand where no title
-            # ends. Of a quotation (`…`), which is cut within its words, only what is not found by itself.
-            left = (erasure.masked(said.encode(*_LOSSY)).decode(*_LOSSY) for said in all_said)
-            looked_at = dict.fromkeys((*(said for said in all_said if "…" not in said), *left))
-            found |= dict.fromkeys(part for said in looked_at for part in parts.of(said, whole=turn is None))
-    needed = "\n".join(words_of_every_vault()).encode()  # a value such as `detailed` stays
-    return tuple(part for part in found if not Erasure([part]).holds(needed))
-
-
-def _values_of(vault: Vault, user_id: str, texts: Sequence[str]) -> tuple[str, ...]:
-    """The values of today's profile whose evidence quotes one of the texts or a part of it, each behind its key and as
-    a command has it."""
-    erasure, parts = Erasure(texts), Parts(texts)
-    try:
-        profile = Profile.decode(files.read(vault.path(user_id, layout.PROFILE)) or b"")
-    except TooLarge:  # `status` says so
-        return ()
-    found: dict[str, None] = {}
-    for line in reading.lines(files.read(vault.path(user_id, layout.FEEDBACK), None) or b""):
-        if (row := read_row(line)) is None or row.key == NOTE:
-            continue
-        is_held = any(item.value == row.value for item in profile.items(row.key)) if row.value else False
-        if is_held and (erasure.holds(row.quote.encode(*_LOSSY)) or any(True for _ in parts.of(row.quote))):
-            found[f"{row.key} {in_command(row.value)}"] = None
-    return tuple(found)
-
-
-def _learned(vault: Vault, user_id: str) -> Iterator[tuple[str, str]]:
-    """(turn, words) of each memory, each line of evidence and each request in a log, in files and commits."""
-    repository = Repository(vault.history.root)
-    scopes = (user_id, *former_ids(vault, user_id))
-    seen: set[bytes] = set()
-    for path, data in _versions(repository, scopes):
-        place = layout.place_of(path)
-        kind = layout.kind_of(place) if place else ""
-        if kind == "memory":
-            made = memories.decode(data.decode("utf-8", "replace"), path.stem)
-            yield made.source, made.content
-            continue
-        new = [line for line in reading.lines(data) if line not in seen]
-        seen.update(new)
-        for line in new:
-            if path.suffix == ".jsonl":
-                if row := read_row(line):
-                    yield row.source, row.quote
-                    if row.key == NOTE:  # any other value is a word of a field, which is no text
-                        yield row.source, row.value
-            elif request := entries.request_in(line.decode("utf-8", "replace")):
-                yield request.source, request.words
-            elif kind == "memory-log":
-                yield "", re.split(": |：", line.decode("utf-8", "replace"), maxsplit=1)[-1]
-
-
-def _versions(repository: Repository, scopes: Sequence[str]) -> Iterator[tuple[PurePosixPath, bytes]]:
-    """Each file of users that is made of turns, as it is and as commits have it."""
-    for path in files_of(repository):
-        place = repository.top / path
-        if _is_made_of_turns(path, scopes) and place.is_file() and not place.is_symlink():
-            yield path, files.read(place, None) or b""
-    held = [each for each in held_files(repository) if _is_made_of_turns(each[0], scopes)]
-    with ObjectReader(repository.top) as reader:
-        for (path, _), (_, data) in zip(held, reader.read_all([blob for _, blob in held]), strict=True):
-            yield path, data
-
-
-def _is_made_of_turns(path: PurePosixPath, scopes: Sequence[str]) -> bool:
-    if layout.scope_of(path) not in scopes:
-        return False
-    if path.suffix == ".jsonl":
-        return path.name.startswith(PurePosixPath(layout.FEEDBACK).stem)
-    place = layout.place_of(path)
-    return place is not None and layout.kind_of(place) in ("memory", "daily", "memory-log")

@@ -1,0 +1,180 @@
+"""What the program has made of parts of an erased text: memories, evidence and lines of logs, known by the turn that
+they are from, now and in any commit."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from functools import cached_property
+from pathlib import PurePosixPath
+from typing import Any, NamedTuple
+
+from vault_memory.adapters import files
+from vault_memory.adapters.erasing import files_of, held_files
+from vault_memory.adapters.git import ObjectReader, Repository
+from vault_memory.core import layout, memories, reading
+from vault_memory.core.erasing import Erasure, Parts, letters, words_of_every_vault
+from vault_memory.core.notes import entries
+from vault_memory.core.profile import NOTE, Profile, read_row
+from vault_memory.errors import TooLarge, UsageError, in_command
+from vault_memory.services.notes import turn_at
+from vault_memory.services.vault import Vault
+
+_LOSSY = ("utf-8", "surrogatepass")
+_MADE = ("memory", "daily", "memory-log", "feedback")
+"""Kinds of files in which each line, or all, says of which turn it was made."""
+_MAY_QUOTE = ("profile", "learning", "entity", "mistake")
+"""Others that the program writes."""
+_ENOUGH_BYTES = 8
+"""Of letters and digits in a part, so that it stands in a file of which nothing tells the turn by no chance."""
+
+
+class _Made(NamedTuple):
+    """Words in a file that were made of a turn ("" where that is not told)."""
+
+    path: PurePosixPath
+    source: str
+    said: str
+
+
+class Learned:
+    """What was made of the turns of a user, also under `former` ids, that say one of the texts."""
+
+    def __init__(self, vault: Vault, user_id: str, former: Sequence[str], texts: Sequence[str]) -> None:
+        self._vault, self._user_id, self._scopes = vault, user_id, (user_id, *former)
+        self._erasure, self._parts = Erasure(texts), Parts(texts)
+        self._left: dict[str, tuple[str, ...] | None] = {}
+
+    def parts(self) -> tuple[tuple[PurePosixPath, tuple[str, ...]], ...]:
+        """Each file with words that were made of a part of a text, and these; of words whose turn nobody can look at,
+        as it was forgotten, only what stands in a text as a whole. Raises `VaultMemoryError` for an archive that cannot
+        be read."""
+        needed = "\n".join(words_of_every_vault()).encode()  # a value such as `detailed` stays
+        of_turns: dict[str, dict[str, None]] = {}
+        files_of_turns: dict[str, dict[PurePosixPath, None]] = {}
+        for made in dict.fromkeys(self._all_made()):
+            source = made.source or str(made.path)
+            files_of_turns.setdefault(source, {})[made.path] = None
+            for part in self._of(made):
+                with suppress(UsageError):  # it stands in the mark itself
+                    if not Erasure([part]).holds(needed):
+                        of_turns.setdefault(source, {})[part] = None
+        found: dict[PurePosixPath, dict[str, None]] = {}
+        for source, parts in of_turns.items():
+            for path in files_of_turns[source]:
+                found.setdefault(path, {}).update(parts)
+        all_parts = dict.fromkeys(part for parts in of_turns.values() for part in parts)
+        if long := [part for part in all_parts if len(letters(part).encode()) >= _ENOUGH_BYTES]:
+            for path, kind in self._of_user():
+                if kind in _MAY_QUOTE:
+                    found.setdefault(path, {}).update(dict.fromkeys(long))
+        return tuple((path, tuple(parts)) for path, parts in sorted(found.items()))
+
+    def values(self) -> tuple[str, ...]:
+        """The values of today's profile whose evidence quotes one of the texts or a part of it, each behind its key and
+        as a command has it."""
+        vault, user_id = self._vault, self._user_id
+        try:
+            profile = Profile.decode(files.read(vault.path(user_id, layout.PROFILE)) or b"")
+        except TooLarge:  # `status` says so
+            return ()
+        found: dict[str, None] = {}
+        evidence = PurePosixPath(layout.FEEDBACK)
+        for line in reading.lines(files.read(vault.path(user_id, layout.FEEDBACK), None) or b""):
+            if (row := read_row(line)) is None or row.key == NOTE:
+                continue
+            is_held = any(item.value == row.value for item in profile.items(row.key)) if row.value else False
+            is_said = is_held and self._erasure.holds(row.quote.encode(*_LOSSY))
+            if is_said or (is_held and any(True for _ in self._of(_Made(evidence, row.source, row.quote)))):
+                found[f"{row.key} {in_command(row.value)}"] = None
+        return tuple(found)
+
+    def _of(self, made: _Made) -> Iterator[str]:
+        """The parts of the texts in words."""
+        if not any(True for _ in self._parts.of(made.said, ())):
+            return  # whatever the turn says
+        turn = self._turn(made.source)
+        if turn is None:
+            yield from self._parts.as_a_whole(made.said)
+        elif turn:
+            left = self._erasure.masked(made.said.encode(*_LOSSY)).decode(*_LOSSY)
+            # Words that are a cut beginning of a text as well are a part all the same: they may stand where no title
+            # ends. Of a quotation (`…`), which is cut within its words, only what is not found by itself.
+            for said in dict.fromkeys((made.said, left) if "…" not in made.said else (left,)):
+                yield from self._parts.of(said, turn)
+
+    def _turn(self, source: str) -> tuple[str, ...] | None:
+        """What is said in a turn without the texts; nothing where it does not say one, and None where nobody can look
+        at it."""
+        if source not in self._left:
+            turn = turn_at(self._vault, self._user_id, source)
+            said = tuple(_said(turn)) if turn is not None else ()
+            left = tuple(self._erasure.masked(each.encode(*_LOSSY)).decode(*_LOSSY) for each in said)
+            self._left[source] = None if turn is None else left if left != said else ()
+        return self._left[source]
+
+    def _all_made(self) -> Iterator[_Made]:
+        """Of each memory, each line of evidence and each request in a log, in files and commits."""
+        seen: set[tuple[PurePosixPath, bytes]] = set()
+        for path, kind, data in self._versions():
+            if kind == "memory":
+                memory = memories.decode(data.decode("utf-8", "replace"), path.stem)
+                yield _Made(path, memory.source, memory.content)
+                continue
+            new = dict.fromkeys(line for line in reading.lines(data) if (path, line) not in seen)
+            seen.update((path, line) for line in new)
+            for line in new:
+                if kind == "feedback":
+                    if row := read_row(line):
+                        yield _Made(path, row.source, row.quote)
+                        if row.key == NOTE:  # any other value is a word of a field, which is no text
+                            for each in (path, layout.user_dir(layout.scope_of(path)) / layout.PROFILE):
+                                yield _Made(each, row.source, row.value)
+                elif request := entries.request_in(line.decode("utf-8", "replace")):
+                    yield _Made(path, request.source, request.words)
+                elif kind == "memory-log":
+                    yield _Made(path, "", re.split(": |：", line.decode("utf-8", "replace"), maxsplit=1)[-1])
+
+    def _versions(self) -> Iterator[tuple[PurePosixPath, str, bytes]]:
+        """(path, kind, content) of each file of the user that is made of turns, as it is and as commits have it."""
+        made = [(path, kind) for path, kind in self._of_user() if kind in _MADE]
+        top = self._repository.top
+        for path, kind in made:
+            if (place := top / path).is_file() and not place.is_symlink():
+                yield path, kind, files.read(place, None) or b""
+        kinds = dict(made)
+        held = [each for each in self._held if each[0] in kinds]
+        with ObjectReader(top) as reader:
+            for (path, _), (_, data) in zip(held, reader.read_all([blob for _, blob in held]), strict=True):
+                yield path, kinds[path], data
+
+    def _of_user(self) -> Iterator[tuple[PurePosixPath, str]]:
+        """(path, kind) of each file of the user, on the disk and in commits."""
+        paths = (*files_of(self._repository), *(path for path, _ in self._held))
+        for path in dict.fromkeys(path for path in paths if layout.scope_of(path) in self._scopes):
+            if path.suffix == ".jsonl":
+                is_evidence = path.name.startswith(PurePosixPath(layout.FEEDBACK).stem)
+                yield path, "feedback" if is_evidence else "conversation"
+            elif place := layout.place_of(path):
+                yield path, layout.kind_of(place)
+
+    @cached_property
+    def _repository(self) -> Repository:
+        return Repository(self._vault.history.root)
+
+    @cached_property
+    def _held(self) -> list[tuple[PurePosixPath, str]]:
+        return held_files(self._repository)
+
+
+def _said(value: Any) -> Iterator[str]:
+    """All texts in a record."""
+    if isinstance(value, Mapping):
+        for each in value.values():
+            yield from _said(each)
+    elif isinstance(value, list):
+        for each in value:
+            yield from _said(each)
+    elif isinstance(value, str):
+        yield value
