@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vault_memory.core.erasing import MASK, Erasure
+from vault_memory.core.erasing import MASK, Erasure, Tombstones
 from vault_memory.core.memories import title_of
 from vault_memory.core.text import slug
 
@@ -50,6 +50,15 @@ def test_a_record_stays_a_record(text: str, around: str) -> None:
     line = json.dumps({"said": f"{text}", "also": around[:3]}).encode()
     told = json.loads(Erasure([text]).masked(line))
     assert told == {"said": MASK.decode(), "also": around[:3]}
+
+
+@pytest.mark.parametrize("text", ['locker\\true"locker"', 'the \\true "locker"', 'locker\\null"locker'])
+def test_a_break_before_a_word_is_no_part_of_a_value(text: str) -> None:
+    """`\\true` is a tab and `rue`, behind which a `"` divides nothing."""
+    assert Tombstones(b"k" * 32).with_texts("alice", [text]).are_in("alice", ["", text])
+    for data in (text, json.dumps({"said": f"so {text} said", "also": 1})):
+        assert not Erasure([text]).holds(Erasure([text]).masked(data.encode()))
+        assert b"locker" not in Erasure([text]).masked(data.encode())
 
 
 @pytest.mark.parametrize("said", ["密\n碼七號", "密碼\r\n  > 七號", r"\u5BC6\u78bc\n七號"])

@@ -72,6 +72,7 @@ class Rewrite:
         for path, _ in request.parts:
             if parts := request.parts_in(str(path)):
                 self._folder(path.parent).parts[os.fsencode(path.name)] = parts
+        self._own: dict[bytes, Erasure | None] = {}
         called = {os.fsencode(old): os.fsencode(new) for old, new in request.called}
         self.names = FileNames(lambda name: self._masked(name, self._by_name(name)), called)
         self._heard: set[tuple[int, str]] = set()
@@ -94,7 +95,11 @@ class Rewrite:
 
     def _by_name(self, name: bytes) -> Erasure | None:
         """The parts of a file that is known by its name, wherever it is."""
-        return self._request.parts_in(os.fsdecode(name)) if self._request.parts else None
+        if not self._request.parts:
+            return None
+        if name not in self._own:
+            self._own[name] = self._request.parts_in(os.fsdecode(name))
+        return self._own[name]
 
     def _parts(self, name: bytes, folder: _Folder) -> Erasure | None:
         return folder.parts.get(name) or self._by_name(name)

@@ -16,6 +16,8 @@ from vault_memory.core.text import alike
 
 _TAGS = re.compile(TAG)
 _ESCAPE_BEFORE = re.compile(rb"(?:\\u[0-9a-fA-F]{4}|%(?:25)*[0-9a-fA-F]{2})\Z")
+_BREAK = re.compile(rb"\A\\[nrt]")
+"""A break and `rue` are no `true`."""
 _ESCAPE_AROUND = re.compile(rb"\\u[0-9a-fA-F]{4}")
 _ESCAPE_BYTES = 12
 _MAX_MARKS = 3
@@ -105,6 +107,7 @@ class Spelling:
             before, after = data[max(0, at - 5) : at], data[end : end + 5]
             if _ESCAPE_BEFORE.search(data, max(0, at - _ESCAPE_BYTES), at):
                 before = b""
+            before = _BREAK.sub(b"", before)
             told = (each.decode("latin-1") for each in (_TAGS.sub(b" ", between), before, after))
             return not divides(*told)
         return True
