@@ -25,7 +25,7 @@ def delete_rows(
     after: Sequence[str] = ()
     kept: Counter[str] = Counter()
     while True:
-        with session.asking("delete") as connection:
+        with session.asking("delete", table) as connection:
             page = session.sql.page(table, is_first=not after)
             found: list[Any] = connection.execute(page, (user_id, *after)).fetchall()
         yield _delete_all(session, table, user_id, [row[:2] for row in found if holds(row)], kept)
@@ -48,7 +48,7 @@ def _delete_all(session: Session, table: Table, user_id: str, keys: Sequence[Seq
         return 0
     given = [(user_id, *key) for key in keys]
     try:
-        with session.asking("delete") as connection:
+        with session.asking("delete", table) as connection:
             counts = [connection.execute(session.sql.delete(table), each).rowcount for each in given]
             # A policy or a trigger lets a row stay, and no error says so.
             there = [bool(connection.execute(session.sql.is_there(table), each).fetchone()) for each in given]

@@ -16,11 +16,12 @@ from vault_memory.adapters.longterm.session import (
     VARIABLE,
     RowRefused,
     Session,
+    quoted,
 )
 from vault_memory.adapters.longterm.table import Table, Written
 from vault_memory.adapters.state import Place
 from vault_memory.adapters.tokenizer import pack_token_record, text_of_tokens
-from vault_memory.core.longterm import KEY, NEEDED, Row, Target, has_other_tokens, merged, parts
+from vault_memory.core.longterm import KEY, NEEDED, Row, Target, has_other_tokens, merged
 from vault_memory.errors import ConfigError, UsageError
 
 if TYPE_CHECKING:
@@ -63,14 +64,13 @@ class PostgresStore:
     def look(self, target: Target) -> Table:
         """The table of a mapping. Raises `ConfigError`, which names the mapping, for one that is not there, or lacks a
         column."""
-        name = ".".join(f'"{part.replace(chr(34), chr(34) * 2)}"' for part in parts(target.table))
+        name = quoted(target.table)
         with self._session.asking() as connection:
             columns: dict[str, Any] = {row[0]: row for row in connection.execute(self._sql.COLUMNS, (name,)).fetchall()}
             key = [target.columns[field] for field in KEY]
             is_keyed = connection.execute(self._sql.UNIQUE_KEY, {"table": name, "key": key}).fetchone() is not None
             (rights,) = connection.execute(self._sql.RIGHTS, {"table": name}).fetchall()
-            names = connection.execute(self._sql.PLACE, (name,)).fetchone() or ("", "")
-            place = Place(self.address, self._session.server(connection), *names)
+            place = self._session.place(connection, target.table)
         if not columns:
             raise ConfigError(
                 f"{self.where}: there is no table {target.table!r} for {target.logical}: {MAPPING}, or "
@@ -118,6 +118,10 @@ class PostgresStore:
                 written.refused |= dict.fromkeys(others, written.refused[first])
         return written
 
+    def found(self, place: Place) -> Place | None:
+        """What a place is called now, as `Session.found` says."""
+        return self._session.found(place)
+
     def drop(self, table: Table, user_id: str, holds: Callable[[Sequence[str | None]], bool]) -> Iterator[int]:
         """Delete rows of a user, as `delete_rows` does."""
         return delete_rows(self._session, table, user_id, holds)
@@ -142,7 +146,7 @@ class PostgresStore:
         places = sorted(rows, key=lambda place: [rows[place].values[at] or "" for at in key])
         ordered = [rows[place] for place in places]  # no two writers wait for each other
         outdated: set[int] = set()
-        with self._session.asking() as connection:
+        with self._session.asking("write", table) as connection:
             if not table.is_keyed:  # two that insert what they do not find would both insert it
                 connection.execute(self._sql.LOCK, (table.target.table,))
             done = connection.execute(self._sql.insert(table), _lists([row.values for row in ordered])).rowcount

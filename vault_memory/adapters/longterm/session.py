@@ -10,8 +10,12 @@ import socket
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Literal
 
+from vault_memory.adapters.longterm.table import Table
+from vault_memory.adapters.state import Place
+from vault_memory.core.longterm import parts
 from vault_memory.errors import ConfigError, EndpointError, EndpointSlow
 
 if TYPE_CHECKING:
@@ -52,6 +56,7 @@ class Session:
         self._timeout_s = timeout_s
         self._connect_timeout_s = connect_timeout_s
         self._connection: psycopg.Connection | None = None
+        self._server = ""  # of the connection, "" while that has not been asked
         try:
             if not re.match(r"postgres(ql)?://", url):
                 raise ValueError("another scheme")
@@ -65,13 +70,13 @@ class Session:
                 f"{VARIABLE} or longterm.url is wrong: it must be like postgresql://user:password@host:5432/postgres, "
                 "and of a password's signs others than letters and digits are written as %40 and so on"
             ) from None
-        # Of a password with an unwritten @ libpq takes the end for the host.
-        is_clear = url.count("@") < 2 and re.fullmatch(r"[\w.,:/=-]+", host)
+        name = str(given.get("dbname") or given.get("user") or "")
+        # Of a password with an unwritten @ libpq takes the end for the host, of one with a / also for the name.
+        is_clear = url.count("@") < 2 and "@" not in name and re.fullmatch(r"[\w.,:/=-]+", host)
         self.where = f"PostgreSQL at {host}" if is_clear else "PostgreSQL"
-        user = given.get("user") or ""
         # One pooler stands before many databases of one name: their users tell them apart.
-        name = f"{user}@{host}:{given.get('port') or 5432}/{given.get('dbname') or user}"
-        self.address = name if is_clear else ""
+        address = f"{given.get('user') or ''}@{host}:{given.get('port') or 5432}/{name}"
+        self.address = address if is_clear else ""
 
     def close(self) -> None:
         """End the connection; a later call makes another."""
@@ -80,26 +85,64 @@ class Session:
             with suppress(self._psycopg.Error):
                 connection.close()
 
-    def server(self, connection: psycopg.Connection) -> str:
+    def place(self, connection: psycopg.Connection, table: str) -> Place:
+        """The place of a table, asked in a transaction; without its names where there is none."""
+        names = connection.execute(self.sql.PLACE, (quoted(table),)).fetchone() or ()
+        return Place(self.address, self._asked_server(connection), *names)
+
+    def found(self, place: Place) -> Place | None:
+        """What a place is called now, if it is here: a table that was renamed, or was made anew. None where there is no
+        such table any more; the same one where that cannot be told, or the server or database is another."""
+        if not place.database or place.address != self.address:
+            return place
+        with self.asking() as connection:
+            server = self._asked_server(connection)
+            if place.server != server:
+                return place
+            names = connection.execute(self.sql.FOUND, asdict(place)).fetchone()
+        if names is None:
+            return place
+        if names[1]:
+            return Place(self.address, server, *names)
+        return None if place.number else place  # by its name alone it may have been renamed
+
+    def _asked_server(self, connection: psycopg.Connection) -> str:
         """Which server this is, asked in a transaction: what it got when it was made, or where nobody may read that,
         where the connection leads."""
         errors = self._psycopg.errors
         try:
             with connection.transaction():
                 ((number,),) = connection.execute(self.sql.SERVER).fetchall()
-                return str(number)
+                self._server = str(number)
         except (errors.InsufficientPrivilege, errors.UndefinedFunction, errors.FeatureNotSupported):
             info = connection.info
-            return " ".join((info.host, info.hostaddr, str(info.port)))
+            self._server = " ".join((info.host, info.hostaddr, str(info.port)))
+        return self._server
+
+    def _refuse_other(self, connection: psycopg.Connection, table: Table, work: Literal["write", "delete"]) -> None:
+        """Raise `EndpointError` where a table is no more the one that was looked at: what is written and what counts as
+        deleted is noted by its place. A pooler may lead each transaction to another server; to ask each time is what
+        deleting is worth."""
+        if work == "delete":
+            is_same = self.place(connection, table.target.table) == table.place
+        else:
+            is_same = (self._server or self._asked_server(connection)) == table.place.server
+        if not is_same:
+            raise EndpointError(f"{self.where}: another server or table answers than a moment ago: try again")
 
     @contextmanager
-    def asking(self, work: Literal["write", "delete"] = "write") -> Iterator[psycopg.Connection]:
-        """A transaction that ends in time; psycopg's errors as ours, which say what rights the `work` needs."""
+    def asking(
+        self, work: Literal["write", "delete"] = "write", table: Table | None = None
+    ) -> Iterator[psycopg.Connection]:
+        """A transaction that ends in time, with a `table` that is the same still; psycopg's errors as ours, which say
+        what rights the `work` needs."""
         connection = self._connected()
         watch = _Watch(connection, self._timeout_s)
         try:
             with watch, connection.transaction():
                 connection.execute(self.sql.limits(self._timeout_s))
+                if table:
+                    self._refuse_other(connection, table, work)
                 yield connection
         except self._psycopg.Error as error:
             if (error.sqlstate or "")[:2] in _ROW_CLASSES:
@@ -115,6 +158,7 @@ class Session:
 
     def _connected(self) -> psycopg.Connection:
         if self._connection is None or self._connection.closed:
+            self._server = ""
             try:
                 self._connection = self._psycopg.connect(
                     self._url,
@@ -177,6 +221,11 @@ class _Watch:
         self.is_cut = True
         with suppress(OSError, ValueError), socket.socket(fileno=socket.dup(self._connection.fileno())) as line:
             line.shutdown(socket.SHUT_RDWR)
+
+
+def quoted(table: str) -> str:
+    """A mapped table as `to_regclass` takes it."""
+    return ".".join(f'"{part.replace(chr(34), chr(34) * 2)}"' for part in parts(table))
 
 
 def _refusal(error: psycopg.Error) -> str:
