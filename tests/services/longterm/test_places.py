@@ -194,5 +194,9 @@ def test_what_is_looked_at_on_one_server_is_not_done_on_another(
 
 def test_a_part_of_a_password_is_shown_nowhere(opened: Callable[..., Vault]) -> None:
     """With an unwritten / libpq takes its end for the name of the database."""
-    with PostgresStore("postgresql://u:12/rest-of-it@127.0.0.1/db") as store:
-        assert store.address == "" and store.where == "PostgreSQL"
+    vault = opened("postgresql://u:12/rest-of-it@127.0.0.1/db")
+    assert vault.database_address == ""
+    record_turn(vault, "alice", SECRET, "ok")
+    told = " ".join(erase(vault, of_texts(vault, "alice", [SECRET], long_term=True)).problems)
+    assert "PostgreSQL" in told and "rest-of-it" not in told + (vault.root / NOTE).read_text()
+    assert "to be erased in PostgreSQL, table talks:" in still_to_erase(vault)

@@ -60,7 +60,9 @@ class Unreached:
     @property
     def where(self) -> str:
         """In words."""
-        return f"{self.store} at {self.at}" if str(self.at) else self.store
+        if self.at.address:
+            return f"{self.store} at {self.at}"
+        return f"{self.store}, {self.at}" if self.at.table else self.store
 
 
 def used_elsewhere(
