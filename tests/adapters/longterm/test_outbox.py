@@ -12,7 +12,7 @@ import pytest
 
 from vault_memory.adapters.longterm import Outbox, WaitingCounts
 from vault_memory.adapters.longterm.outbox import BATCH_CHARS
-from vault_memory.errors import Busy, Unwritable
+from vault_memory.errors import Busy, ForeignFile, Unwritable
 
 
 def turn(number: int, user_id: str = "alice", words: str = "x") -> dict[str, Any]:
@@ -107,6 +107,15 @@ def test_a_damaged_outbox_is_kept_beside_a_new_one(outbox: Outbox, tmp_path: Pat
         outbox.put([turn(2)])
     outbox.put([turn(2)])
     assert ids(outbox) == ["c2"] and path.with_name("outbox.db.damaged").read_bytes() == b"x" * 8192
+
+
+def test_a_link_to_nowhere_in_its_place_is_no_empty_outbox(outbox: Outbox, tmp_path: Path) -> None:
+    (tmp_path / ".vault-memory").mkdir()
+    (tmp_path / ".vault-memory/outbox.db").symlink_to(tmp_path / "nowhere")
+    with pytest.raises(ForeignFile, match="delete the link"):
+        outbox.counts()
+    with pytest.raises(ForeignFile, match="delete the link"):
+        outbox.drop(lambda *_: True)
 
 
 def test_what_put_has_returned_from_survives_a_kill(tmp_path: Path) -> None:

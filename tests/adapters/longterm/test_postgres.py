@@ -229,8 +229,7 @@ def test_a_server_that_stands_still_is_not_waited_for(server: PostgresServer) ->
     (target,) = targets({"conversations": make_table(server)}, COLUMNS)
     with PostgresStore(server.url, timeout_s=0.5) as store:
         store.look(target)
-        assert store._connection is not None
-        (pid,) = store._connection.execute("SELECT pg_backend_pid()").fetchone() or ()
+        ((pid,),) = server.sql("SELECT pid FROM pg_stat_activity WHERE application_name = 'vault-memory'")
         os.kill(pid, signal.SIGSTOP)
         try:
             with pytest.raises(EndpointSlow, match="no answer within 0.5 s"):

@@ -18,7 +18,7 @@ from tests.adapters.erasing.leftovers import leftovers
 from tests.conftest import Cli
 from tests.services.erasing.planting import SECRET, git, planted
 from vault_memory import api
-from vault_memory.errors import Busy
+from vault_memory.errors import Busy, HistoryError
 from vault_memory.services.daemon.jobs import COMMITS
 from vault_memory.services.erasing import erase, finish_erasing, of_texts
 from vault_memory.services.vault import Vault, open_vault
@@ -138,8 +138,17 @@ def test_the_daemons_job_goes_on_too(vault: Vault) -> None:
     assert leftovers(vault.root, SECRET).places == []
 
 
-def test_what_is_no_file_in_the_place_of_the_journal_is_told(cli: Cli) -> None:
-    """It is not made anew: what was to be erased is not known."""
-    planted(open_vault(cli.folder))
-    (cli.folder / ".vault-memory/erasing").mkdir()
-    assert "erasing is damaged: delete it, then erase again" in cli.run("user", "list").stderr
+@pytest.mark.parametrize("kind", ["folder", "dangling link"])
+def test_what_is_no_file_in_the_place_of_a_journal_is_told(cli: Cli, kind: str) -> None:
+    """It is not made anew, nor counts as none: what was to be erased is not known."""
+    vault = open_vault(cli.folder)
+    planted(vault)
+    ours, of_git = vault.root / ".vault-memory/erasing", vault.root / ".git/vault-memory/erasing"
+    for journal in (ours, of_git):
+        if kind == "folder":
+            journal.mkdir()
+        else:
+            journal.symlink_to(vault.root / "nowhere")
+    assert f"{ours} is damaged: delete it, then erase again" in cli.run("user", "list").stderr
+    with pytest.raises(HistoryError, match=f"{of_git} is damaged: delete it, then erase again"):
+        vault.history.flush()

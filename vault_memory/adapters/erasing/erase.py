@@ -36,7 +36,7 @@ from vault_memory.adapters.erasing.working_tree import (
 from vault_memory.adapters.git import ObjectReader, Repository
 from vault_memory.adapters.scan import walk
 from vault_memory.core import reading
-from vault_memory.errors import Changed, HistoryError
+from vault_memory.errors import Changed, ForeignFile, HistoryError
 
 _LEFT_ALONE = ("objects", "refs", "index", "packed-refs", JOURNAL, LOCK, INDEX, MAP_FILE, "vault-memory/lock")
 _OF_MESSAGES = ("COMMIT_EDITMSG", "MERGE_MSG", "SQUASH_MSG", "TAG_EDITMSG")
@@ -62,11 +62,11 @@ def erase_from_git(repository: Repository, request: Request, step: Step = lambda
 def finish_erasing(repository: Repository, step: Step = lambda _: None) -> Erased | None:
     """Do again what a kill has ended; None where nothing was. The caller holds the vault's lock."""
     journal = repository.common_dir / JOURNAL
-    if (stored := files.read_private(journal, repository.common_dir)) is None:
-        return None
     try:
+        if (stored := files.read_private(journal, repository.common_dir)) is None:
+            return None
         request = Request.of(json.loads(stored))
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, ForeignFile) as error:
         raise HistoryError(f"{journal} is damaged: delete it, then erase again what was to be erased") from error
     refuse_erasing(repository)
     return _erase(repository, with_names(repository.top, request), step)

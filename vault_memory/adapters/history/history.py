@@ -583,7 +583,7 @@ class History:
             release_own_locks(self._repository)
             self._intents.sweep()
             self._intents.finish_killed()
-            if os.path.exists(self._repository.common_dir / JOURNAL):
+            if os.path.lexists(self._repository.common_dir / JOURNAL):
                 self._finish_erasing(lock)
             try:
                 yield lock

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -125,14 +126,14 @@ class Outbox:
 
     def rename(self, old: str, new: str) -> None:
         """What waits of a user is that of the id `new` from now on."""
-        if self._db.path.exists():
+        if os.path.lexists(self._db.path):
             with self._db.writing() as db:
                 db.execute("UPDATE OR REPLACE waiting SET user_id = ? WHERE user_id = ?", (new, old))
 
     def drop(self, holds: Callable[[str, str], bool]) -> int:
         """Take out the turns for which `holds(user_id, JSON of the turn)`; how many that were. Nothing of them is left
         in the database's files."""
-        if not self._db.path.exists():
+        if not os.path.lexists(self._db.path):
             return 0
         with self._db.writing() as db:
             rows: Any = db.execute("SELECT number, user_id, turn FROM waiting")
@@ -144,7 +145,7 @@ class Outbox:
     def counts(self, now: float = math.inf) -> WaitingCounts:
         """What waits, and what of that has only begun at that time (Unix seconds). Nothing is made where there is no
         outbox."""
-        if not self._db.path.exists():
+        if not os.path.lexists(self._db.path):
             return WaitingCounts()
         with self._db.open() as db:
             count: Any = db.execute("SELECT count(*), min(created_at), sum(reason <> '') FROM waiting").fetchone()

@@ -31,9 +31,26 @@ SELECT coalesce(has_table_privilege(to_regclass(%(table)s), 'SELECT'), true),
        current_setting('transaction_read_only')::bool
 """
 PLACE = """
-SELECT current_database()::text, nspname || '.' || relname
-FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace WHERE pg_class.oid = to_regclass(%s)
+SELECT datname::text, nspname || '.' || relname, pg_database.oid || '/' || pg_class.oid
+FROM pg_database, pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace
+WHERE datname = current_database() AND pg_class.oid = to_regclass(%s)
 """
+FOUND = """
+SELECT datname::text, nspname || '.' || relname, here.oid || '/' || pg_class.oid
+FROM (
+  SELECT oid, datname, coalesce(
+    (SELECT oid FROM pg_class WHERE pg_database.oid || '/' || oid = %(number)s),
+    (SELECT min(pg_class.oid) FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace
+     WHERE nspname || '.' || relname = %(table)s)
+  ) AS number
+  FROM pg_database WHERE datname = current_database() AND (
+    oid::text = split_part(%(number)s, '/', 1) OR datname = %(database)s
+    AND NOT EXISTS (SELECT FROM pg_database WHERE oid::text = split_part(%(number)s, '/', 1))
+  )
+) AS here LEFT JOIN (pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace) ON pg_class.oid = here.number
+"""
+"""As `PLACE`, of a table by its number, or where that is gone by its name; no name where that is gone, too, and no row
+where its database is another one."""
 SERVER = "SELECT system_identifier::text FROM pg_control_system()"
 LOCK = "SELECT pg_advisory_xact_lock(hashtextextended('vault-memory ' || %s, 0))"
 """It holds up those of our writers who write the same table, and no other program."""

@@ -17,14 +17,16 @@ POSTGRES_USED = "postgres-used"
 @dataclass(frozen=True)
 class Place:
     """Where rows or keys are: the `address` that was set, without its password ("" where that cannot be told for sure);
-    of a table also what the server says of itself: which it is, its database and the table with its schema. Two servers
-    may have one address by turns, and a server that was copied says the same as the first, so both count. Without a
-    `server` the address alone is known, and stands for all tables there."""
+    of a table also what the server says of itself: which it is, its database, the table with its schema, and the
+    `number` that these two have whatever they are called. Two servers may have one address by turns, and a server that
+    was copied says the same as the first, so both count. Without a `server` it stands for each at that address, without
+    a `table` for all tables; without a `database` the table has the name that is mapped, which may lack its schema."""
 
     address: str
     server: str = ""
     database: str = ""
     table: str = ""
+    number: str = ""
 
     def __str__(self) -> str:
         """In words, "" for nothing that is known."""
@@ -41,11 +43,17 @@ class Place:
 
     def told(self) -> str | dict[str, str]:
         """For JSON: of what is known by its address alone, that."""
-        return asdict(self) if self.server else self.address
+        return asdict(self) if self.server or self.table else self.address
 
     def is_at(self, other: Place) -> bool:
         """Whether this is the `other` one, or stands for it."""
-        return self == other if self.server else self.address == other.address
+        if self.address != other.address or (self.server and self.server != other.server):
+            return False
+        if self.number and other.number:
+            return self.number == other.number
+        if not self.database:
+            return not self.table or f".{other.table}".endswith(f".{self.table}")
+        return (self.database, self.table) == (other.database, other.table)
 
 
 class UsedStores:

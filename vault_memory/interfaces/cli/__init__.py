@@ -141,7 +141,7 @@ def finish_begun_erasing(vault: Vault) -> None:
     fails no other command; but while another process is at it, this waits, and raises `Busy`: what it would read may
     be gone in a moment."""
     state = vault.root / layout.STATE_DIR
-    if not any((state / name).exists() for name in ("erasing", "erasing-unreached")):
+    if not any(os.path.lexists(state / name) for name in ("erasing", "erasing-unreached")):
         return
     from vault_memory.services.erasing import finish_erasing, reach_again
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
+from vault_memory.adapters.longterm import RowsKept
 from vault_memory.adapters.state import Place
 from vault_memory.errors import Busy, ConfigError, VaultMemoryError
 from vault_memory.services.erasing.private_files import UNREACHED
@@ -13,6 +15,7 @@ from vault_memory.services.erasing.unreached import (
     NAMED_BY,
     POSTGRES,
     REDIS,
+    USED,
     VARIABLES,
     Unreached,
     lock_unreached,
@@ -34,22 +37,23 @@ def reach_again(vault: Vault, *, long_term: bool = False) -> str:
             noted = read_unreached(vault)
             if not noted:
                 write_unreached(vault, noted)
-            left: list[Unreached] = []
-            reasons: dict[tuple[str, Place], tuple[str, str]] = {}  # a store that is away is asked once
-            while noted:
-                first = noted.pop(0)
-                name = first.store, first.at
-                if name not in reasons and (why := _problem(vault, first, long_term=long_term)):
-                    reasons[name] = first.where, why
-                if name in reasons:
+            waiting, left = [*noted], list[Unreached]()
+            away: dict[tuple[str, Place], str] = {}  # a store that is away is asked once
+            while waiting:
+                first = waiting.pop(0)
+                if _not_asked(vault, first) or (first.store == POSTGRES and not long_term):
                     left.append(first)
+                elif why := away.get((first.store, first.at)) or _problem(vault, first, away):
+                    left.append(replace(first, why=why))
                 else:
-                    write_unreached(vault, [*left, *noted])
+                    write_unreached(vault, [*left, *waiting])
+            if [each.why for each in left] != [each.why for each in noted]:
+                write_unreached(vault, left)
     except Busy:
         return ""
     except VaultMemoryError as error:
         return f"what {UNREACHED} says is still to be erased: {error}"
-    return "; ".join(_told(reasons.values()))
+    return "; ".join(_told(vault, left))
 
 
 def still_to_erase(vault: Vault) -> str:
@@ -58,33 +62,50 @@ def still_to_erase(vault: Vault) -> str:
         waiting = [each for each in read_unreached(vault) if each.store == POSTGRES]
     except VaultMemoryError as error:
         return str(error)
-    return "; ".join(_told((each.where, _not_asked(vault, each) or _LATER) for each in waiting))
+    return "; ".join(_told(vault, waiting))
 
 
-_LATER = "the daemon does it when that answers, or `vault-memory longterm flush`"
-
-
-def _told(reasons: Iterable[tuple[str, str]]) -> Iterator[str]:
-    for where, why in dict.fromkeys(reasons):
+def _told(vault: Vault, waiting: Sequence[Unreached]) -> Iterator[str]:
+    lines = dict.fromkeys((each.where, _not_asked(vault, each) or _reason(each)) for each in waiting)
+    for where, why in lines:
         yield f"what {UNREACHED} says is still to be erased in {where}: {why}"
 
 
-def _problem(vault: Vault, missed: Unreached, *, long_term: bool) -> str:
-    """Erase it; why that could not be done, in words."""
-    if why := _not_asked(vault, missed):
-        return why
-    if missed.store == POSTGRES and not long_term:
-        return _LATER
+def _reason(missed: Unreached) -> str:
+    """Why it waits for the store that is set now, as far as that was asked."""
+    if missed.store == REDIS:
+        return missed.why
+    if missed.why:
+        return f"{missed.why}; the daemon asks it again, and so does `vault-memory longterm flush`"
+    return "the daemon does it when that answers, or `vault-memory longterm flush`"
+
+
+def _problem(vault: Vault, missed: Unreached, away: dict[tuple[str, Place], str]) -> str:
+    """Erase it; why that could not be done, in words, which is so of all that waits for a store that is `away`."""
+    dropped = Dropped()
     try:
         if missed.store == REDIS:
             drop_entries(vault, missed.wanted, missed.asked_at)
             return ""
-        drop_long_term(vault, missed.wanted, dropped := Dropped(), missed.asked_at, missed.at)
-    except VaultMemoryError as error:
+        drop_long_term(vault, missed.wanted, dropped, missed.asked_at, missed.at)
+        if dropped.is_done(missed.at):
+            return ""
+        why = _elsewhere(missed.at, dropped)
+    except RowsKept as error:  # those of another erasing may go
         return str(error)
-    if dropped.done:
-        return ""
-    return f"it waits for that one, and what answers is another server or table: {_again(POSTGRES)}"
+    except VaultMemoryError as error:
+        why = str(error)
+    return away.setdefault((missed.store, missed.at), why)
+
+
+def _elsewhere(at: Place, dropped: Dropped) -> str:
+    """What answers in place of the table that is at a place, in words, and what to do."""
+    now = dropped.found.get(at) or at
+    if (now.number, now.table) != (at.number, at.table):
+        return f"the table is called {now.table} now: name that in MEMORY_TABLE_MAP, or {_OR_ELSEWHERE[POSTGRES]}"
+    answers = ", ".join(f"{each.table} in {each.database} of the server {each.server}" for each in dropped.looked)
+    waits = " in ".join(filter(None, (at.table, at.database))) + f" of the server {at.server}" * bool(at.server)
+    return f"it waits for {waits}, and what answers is another server or table ({answers}): {_again(POSTGRES)}"
 
 
 def _not_asked(vault: Vault, missed: Unreached) -> str:
@@ -101,5 +122,12 @@ def _not_asked(vault: Vault, missed: Unreached) -> str:
     return ""
 
 
+_OR_ELSEWHERE = {
+    store: f"where that is gone, or what it held is elsewhere now, erase the same again there, and take it out of "
+    f"{used} and {UNREACHED}"
+    for store, used in USED.items()
+}
+
+
 def _again(store: str) -> str:
-    return f"set {NAMED_BY[store]} to that once more, or delete {UNREACHED} where it is gone for good"
+    return f"set {NAMED_BY[store]} to that once more; or {_OR_ELSEWHERE[store]}"

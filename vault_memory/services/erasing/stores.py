@@ -3,7 +3,7 @@ indexes. An entry that holds a text goes as a whole: it has the same words as to
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from datetime import datetime
 from pathlib import Path
 
@@ -91,13 +91,13 @@ def clear_long_term(vault: Vault, wanted: Wanted) -> tuple[int, str]:
 
     def is_done(place: Place) -> bool:
         """With a problem an address without more is not done: which of its tables it stands for is not known."""
-        return (bool(place.server) or not problem) and any(map(place.is_at, dropped.done))
+        return (bool(place.table) or not problem) and dropped.is_done(place)
 
     missed, told = used_elsewhere(vault, POSTGRES, wanted, is_done, address if problem else None)
     if problem:
         told.insert(0, problem)
-        if address is not None and all(each.at.address != address for each in missed):
-            missed.append(Unreached(POSTGRES, Place(address), wanted, vault.now()))
+        others = _not_done(vault, dropped, address, {each.at for each in missed})
+        missed += [Unreached(POSTGRES, each, wanted, vault.now()) for each in others]
     told += noted_unreached(vault, missed, "erase it again when that answers")
     return dropped.rows, "; ".join(told)
 
@@ -123,6 +123,18 @@ def drop_long_term(
         return (at is None or asked_at is None or at <= asked_at) and holds(values)
 
     drop_rows(vault, (wanted.user_id, *wanted.former_ids), is_meant, dropped, at)
+
+
+def _not_done(vault: Vault, dropped: Dropped, address: str | None, missed: Set[Place]) -> list[Place]:
+    """What of the database that is set now is not done, besides what is `missed` already: tables that were looked at,
+    and others by the names that are mapped, in each server that was ever met at that address."""
+    left = [each for each in dropped.looked if not dropped.is_done(each)]
+    mapped = targets(vault.config.longterm_tables, vault.config.longterm_columns_map)
+    if address is not None:
+        met = dict.fromkeys(each.server for each in (*dropped.looked, *missed) if each.address == address)
+        names = [each.table for each in mapped[len(dropped.looked) :]] if mapped else [""]
+        left += [Place(address, server, table=name) for server in met or [""] for name in names]
+    return [each for each in left if not any(known.is_at(each) or each.is_at(known) for known in missed)]
 
 
 def _address(vault: Vault) -> str | None:

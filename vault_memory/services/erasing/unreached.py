@@ -6,8 +6,9 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
+from pathlib import PurePosixPath
 from typing import Any
 
 from vault_memory.adapters import files
@@ -22,7 +23,7 @@ REDIS = "Redis"
 POSTGRES = "PostgreSQL"
 VARIABLES = {REDIS: "REDIS_URL", POSTGRES: "SUPABASE_DB_URL"}
 NAMED_BY = {REDIS: "REDIS_URL", POSTGRES: "SUPABASE_DB_URL (or the table: MEMORY_TABLE_MAP)"}
-_USED = {REDIS: REDIS_USED, POSTGRES: POSTGRES_USED}
+USED = {REDIS: PurePosixPath(layout.STATE_DIR, REDIS_USED), POSTGRES: PurePosixPath(layout.STATE_DIR, POSTGRES_USED)}
 _LOCK = "locks/erasing-unreached.lock"
 _WAIT_S = 5.0
 
@@ -31,12 +32,14 @@ _WAIT_S = 5.0
 class Unreached:
     """What is still to be erased in a `store`, `at` a place; that of no address for any of those whose address cannot
     be told for sure. It was `asked_at` a time: what was said later stays, as it may be
-    that of another person who has got the id."""
+    that of another person who has got the id. `why` it could not be done when the store was last asked, in words ("":
+    it was not)."""
 
     store: str
     at: Place
     wanted: Wanted
     asked_at: datetime
+    why: str = field(default="", compare=False)
 
     @classmethod
     def of(cls, told: dict[str, Any]) -> Unreached:
@@ -46,17 +49,20 @@ class Unreached:
         asked_at = datetime.fromisoformat(told["asked_at"])
         if asked_at.tzinfo is None:
             raise ValueError("a time without its zone")
-        return cls(told["store"], Place.of(told["at"]), Wanted.of(told["wanted"]), asked_at)
+        return cls(told["store"], Place.of(told["at"]), Wanted.of(told["wanted"]), asked_at, str(told.get("why", "")))
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
         told = {"store": self.store, "at": self.at.told(), "asked_at": self.asked_at.isoformat()}
+        told |= {"why": self.why} if self.why else {}
         return told | {"wanted": self.wanted.as_dict()}
 
     @property
     def where(self) -> str:
         """In words."""
-        return f"{self.store} at {self.at}" if str(self.at) else self.store
+        if self.at.address:
+            return f"{self.store} at {self.at}"
+        return f"{self.store}, {self.at}" if self.at.table else self.store
 
 
 def used_elsewhere(
@@ -64,7 +70,7 @@ def used_elsewhere(
 ) -> tuple[list[Unreached], list[str]]:
     """What each `store` misses that the vault has ever used and that was not asked, and what is to be told of it: of
     the address that has `failed` the caller tells why."""
-    used = UsedStores(vault.root, _USED[store])
+    used = UsedStores(vault.root, USED[store].name)
     if why := used.problem():
         return [], [f"no other {store} was asked or noted: {why}"]
     missed = [Unreached(store, each, wanted, vault.now()) for each in used.places() if not is_asked(each)]
@@ -88,7 +94,7 @@ def noted_unreached(vault: Vault, missed: Sequence[Unreached], otherwise: str) -
 
 def used_problem(vault: Vault) -> str:
     """Why it is not known which stores were used, in words; "" where it is."""
-    return "; ".join(filter(None, (UsedStores(vault.root, name).problem() for name in _USED.values())))
+    return "; ".join(filter(None, (UsedStores(vault.root, path.name).problem() for path in USED.values())))
 
 
 def note_unreached(vault: Vault, missed: Iterable[Unreached]) -> None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from vault_memory.adapters.longterm import RowsKept
-from vault_memory.adapters.state import Place
+from vault_memory.adapters.state import POSTGRES_USED, Place, UsedStores
 from vault_memory.adapters.tokenizer import text_of_tokens
 from vault_memory.core.longterm import targets
 from vault_memory.errors import UsageError
@@ -25,21 +25,34 @@ _REFLECTED = {"summary", "causes", "type", "updated_at"}
 
 @dataclass
 class Dropped:
-    """How many rows the database has deleted, and the places of the tables that have none of those meant any more."""
+    """How many rows the database has deleted; the places of the tables that were `looked` at, and of those of them that
+    have none of the rows meant any more; and what the places that were asked about are called now
+    (`PostgresStore.found`)."""
 
     rows: int = 0
+    looked: list[Place] = field(default_factory=list)
     done: list[Place] = field(default_factory=list)
+    found: dict[Place, Place | None] = field(default_factory=dict)
+
+    def is_done(self, place: Place) -> bool:
+        """Whether none of the rows meant is at a place any more: its table has none, or has gone with all of them."""
+        now = self.found.get(place, place)
+        return now is None or any(map(now.is_at, self.done))
 
 
 def drop_rows(vault: Vault, user_ids: Iterable[str], holds: Holds, dropped: Dropped, at: Place | None = None) -> None:
     """Delete the rows of these ids that are meant, while nobody sends, in each mapped table; with `at` in those only
-    which that place stands for. What is deleted is counted in `dropped`, also where this raises `Busy`, `ConfigError`
-    or `EndpointError`; where that is `RowsKept` all others are deleted."""
+    which that place stands for, whatever they are called now. What is deleted is counted in `dropped`, also where this
+    raises `Busy`, `ConfigError` or `EndpointError`; where that is `RowsKept` all others are deleted."""
     users = [*user_ids]
     kept: list[str] = []
     with round_state(vault).lock(), vault.long_term() as store:
+        dropped.found |= {each: store.found(each) for each in ([at] if at else _used(vault))}
+        if at and (at := dropped.found[at]) is None:
+            return
         for target in targets(vault.config.longterm_tables, vault.config.longterm_columns_map):
             table = store.look(target)
+            dropped.looked.append(table.place)
             if at and not at.is_at(table.place):
                 continue
             before = len(kept)
@@ -53,6 +66,14 @@ def drop_rows(vault: Vault, user_ids: Iterable[str], holds: Holds, dropped: Drop
                 dropped.done.append(table.place)
     if kept:
         raise RowsKept("; ".join(kept))
+
+
+def _used(vault: Vault) -> list[Place]:
+    """The places that this vault has used, as far as that is known: `used_problem` tells of a damaged file."""
+    try:
+        return UsedStores(vault.root, POSTGRES_USED).places()
+    except UsageError:
+        return []
 
 
 def count_rows(vault: Vault, user_ids: Iterable[str], holds: Holds) -> int:
