@@ -212,6 +212,12 @@ def test_what_only_ends_something_is_heard_where_it_is_asked_for() -> None:
         ("資料庫改成 MariaDB，不用 MySQL 了", ["資料庫改成 MariaDB，不用 MySQL 了"]),
         ("I'm not at Nokia, I'm at Ericsson", ["I'm not at Nokia, I'm at Ericsson"]),
         ("I'm not at Nokia today, I'm at home", []),
+        ("I traded the Volvo in", ["I traded the Volvo in"]),
+        ("I started eating meat again", ["I started eating meat again"]),
+        ("我又開始吃肉了", ["我又開始吃肉了"]),
+        ("我重新吃肉了", ["我重新吃肉了"]),
+        ("My brother started eating meat again", []),
+        ("Should I start eating meat again?", []),
     ):
         assert memorable(message) == []
         found = memorable(message, with_changes=True)
@@ -230,6 +236,9 @@ def test_what_only_ends_something_is_heard_where_it_is_asked_for() -> None:
         ("We ditched Slack. We are on Teams now.", "We ditched Slack. We are on Teams now"),
         ("I smoke a pack a day", "I smoke a pack a day"),
         ("I take the stairs every morning", "I take the stairs every morning"),
+        ("我現在住基隆，宜蘭那邊也還有住", "我現在住基隆，宜蘭那邊也還有住"),
+        ("我现在住上海，苏州那边也还有住", "我现在住上海，苏州那边也还有住"),
+        ("我也還有養一隻柴犬", "我也還有養一隻柴犬"),
     ],
 )
 def test_each_clause_of_a_row_is_kept_and_no_fragment(message: str, kept: str) -> None:
@@ -310,3 +319,54 @@ def test_what_is_behind_a_colon_is_of_it(said: str, kind: str) -> None:
 )
 def test_a_choice_from_an_answer_and_what_was_done_so_far_are_no_decisions(said: str) -> None:
     assert heard(said) == []
+
+
+@pytest.mark.parametrize(
+    ("said", "kind"),
+    [
+        ("I'm terrified of heights", "preference"),
+        ("I'm absolutely petrified of moths", "preference"),
+        ("I'm frightened of flying", "preference"),
+        ("我戴機械錶", "fact"),
+        ("我平常戴助聽器", "fact"),
+        ("我戴假发", "fact"),
+        ("I wear a pocket watch", "fact"),
+    ],
+)
+def test_what_is_feared_and_worn_is_kept_whatever_it_is(said: str, kind: str) -> None:
+    assert heard(said) == [(kind, said)]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "I'm terrified of losing the data",
+        "My sister is terrified of heights",
+        "Are you terrified of heights?",
+        "我戴上耳機",
+        "我戴錯眼鏡了",
+        "我女儿戴牙套",
+    ],
+)
+def test_near_misses_of_what_is_feared_and_worn(said: str) -> None:
+    assert heard(said) == []
+
+
+@pytest.mark.parametrize(
+    "said", ["我永远忘不了我养的两只猫", "我忘不了我養的那隻柴犬", "我常想起我以前教的學生", "我想念我住過的台南"]
+)
+def test_what_only_says_of_which_thing_a_clause_speaks_is_no_fact(said: str) -> None:
+    assert heard(said) == []
+
+
+@pytest.mark.parametrize(
+    ("said", "kind"),
+    [
+        ("我養的貓叫豆漿", "fact"),
+        ("我记得我教的是小学", "fact"),
+        ("我說過我養貓的", "fact"),
+        ("我最喜歡我開的那家店", "preference"),
+    ],
+)
+def test_what_a_clause_itself_says_is_kept(said: str, kind: str) -> None:
+    assert heard(said) == [(kind, said)]

@@ -119,6 +119,10 @@ def test_the_same_gates_hold_for_what_is_put_in_front(message: str) -> None:
         ("最近我迷上咖啡", "最近我迷上咖啡"),
         ("所以我喜欢", "所以我喜欢"),
         ("过年我最讨厌", "我最讨厌过年"),
+        ("i gave coffee up", "i gave up coffee"),
+        ("i traded the volvo in for a fiat", "i traded in the volvo for a fiat"),
+        ("i picked the kids up at noon", "i picked the kids up at noon"),
+        ("i took part in the run", "i took part in the run"),
     ],
 )
 def test_the_usual_order(said: str, usual: str) -> None:

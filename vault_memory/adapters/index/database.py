@@ -20,7 +20,7 @@ from vault_memory.adapters import private
 from vault_memory.core.text import tokens
 from vault_memory.errors import Busy, ForeignFile, IndexUnusable
 
-SCHEMA_VERSION = 17
+SCHEMA_VERSION = 18
 """Of the tables, and of what is read of a file into them."""
 VERSION = f"{SCHEMA_VERSION}.{tokens.VERSION}"
 """An index of another version is dropped and rebuilt from the files, never migrated."""

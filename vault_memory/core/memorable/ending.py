@@ -9,6 +9,7 @@ from functools import cache
 from typing import NamedTuple
 
 from vault_memory.core.extraction import load_lexicon
+from vault_memory.core.memorable.order import with_particles_beside
 from vault_memory.core.memorable.slots import COMMUTE
 from vault_memory.core.memorable.things import Thing, is_named_in, read_thing
 from vault_memory.core.memorable.wording import BE, DO, LIKE, Saying, read_saying
@@ -56,15 +57,22 @@ def is_without(new: str, old: Saying) -> bool:
 
 def is_with_again(new: str, old: str) -> bool:
     """Whether a new text says that its person does no longer without what an old one says is done without: «I eat meat
-    again», 我不吃素了. Who is no longer a vegan may still be a vegetarian."""
+    again», 我不吃素了. Who is no longer a vegan may still be a vegetarian, and who no longer eats no meat eats some."""
     without, said = kinds_without(old), read_saying(new)
     if not without or said is None or said.subject != "me" or not said.is_new or said.when:
         return False
     if said.is_so:
-        held = kinds_of(said) | _kinds_of_act(said)
+        held = (kinds_of(said) if _is_all_taken(said) else set()) | _kinds_of_act(said)
         return said.relation in (LIKE, DO) and bool(held & without) and not kinds_without(new)
     denied = _kinds_of_state(new)
     return said.relation in (BE, DO) and bool(denied) and denied <= without
+
+
+def _is_all_taken(said: Saying) -> bool:
+    """Whether just a thing is taken: not «craving meat», 煮肉."""
+    word = said.thing.words[0]
+    is_named = bool(said.act or said.thing.kinds) or any(name.isascii() for name in word)
+    return len(said.thing.words) == 1 and (is_named or said.relation == LIKE)
 
 
 def kinds_of(said: Saying) -> set[str]:
@@ -84,23 +92,25 @@ def kinds_left(new: str) -> set[str]:
     said, whole = _of_its_person(new), read_saying(new)
     if said is None or whole is None or not (said.is_new or whole.is_new):
         return set()
-    if said.is_so:
-        return kinds_without(new)
-    named = {kind for word in said.thing.words for name in word for kind in _named(name)}
-    left = (named & {*load_lexicon().sections("sayings.without")}) | _kinds_of_act(said)
-    return left if said.relation == DO else set()
+    return kinds_without(new)
 
 
 def kinds_without(text: str) -> set[str]:
-    """The kinds that a text says its person does without, by what he or she is."""
+    """The kinds that a text says its person does without, by what he or she is, or as what is not taken."""
     said = _of_its_person(text)
-    return _kinds_of_state(text) if said and said.is_so else set()
+    if said is None:
+        return set()
+    if said.is_so:
+        return _kinds_of_state(text)
+    named = {kind for word in said.thing.words for name in word for kind in _named(name)}
+    denied = (named & {*load_lexicon().sections("sayings.without")}) | _kinds_of_act(said)
+    return denied if said.relation == DO else set()
 
 
 def kinds_told(text: str) -> set[str]:
     """The kinds of which a text may end or begin a life without: by these an index finds what it contradicts."""
     said = _of_its_person(text)
-    return kinds_left(text) | _kinds_of_state(text) | _kinds_of_act(said) if said else set()
+    return kinds_without(text) | _kinds_of_state(text) | _kinds_of_act(said) if said else set()
 
 
 def _kinds_of_state(text: str) -> set[str]:
@@ -212,19 +222,23 @@ def _is_behind(before: frozenset[str], word: frozenset[str], relation: str) -> b
 # --- what is left behind ---------------------------------------------------------------------------------------------
 
 _THING = r" ?(?P<thing>[^,;:。!?\n我]{1,28}?) ?"
+_SPAN = (
+    r" (?:(?:an?|the|one|two|three|four|five|six|few|couple|of|several|some|half|whole|next|[0-9]+) ){0,3}"
+    r"(?:days?|weeks?|months?|years?|while|bit|now|today|lent)(?![a-z])"
+)
+"""Behind «for»: it is given up for so long, and not for good."""
 _END = (
     r"(?:(?: ?{sayings.left.since})*(?:[了啦吧. ]*)"
-    r"(?:(?=$|[,;:。!?\n]| (?:and|but|because|for|as|to|onto)(?![a-z]))|(?<=[.] )))"
+    rf"(?:(?=$|[,;:。!?\n]| (?:and|but|because|for(?!{_SPAN})|as|to|onto)(?![a-z]))|(?<=[.] )))"
 )
 _DROPPED = r"(?:{sayings.left.all_of_it} ?)?{sayings.left.dropped}"
 _FORMS = (
-    r"{sayings.left.from}" + _THING + r"{sayings.left.to}",
+    r"{sayings.left.from}" + _THING + r"{sayings.left.to}" + rf"(?!(?<=for){_SPAN})",
     r"{sayings.left.drops}" + _THING + _END,
     r"(?:^|[,;。!?]|我们?|咱们?|已经) ?(?:的|把|将|从)?"
     + _THING
     + r"(?:{sayings.left.all_of_it} ?)?{sayings.left.dropped}"
     + _END,
-    r"{sayings.left.gives}" + _THING + r"{sayings.left.away}" + _END,
 )
 _INSTEAD = r"(?:{sayings.left.instead}|(?<=, )not|(?<=,)not)" + _THING + _END
 _GOVERNED = (
@@ -256,7 +270,7 @@ def left_behind(text: str, *, is_new: bool) -> list[Left]:
     """The things that a text says are no more what its person has, does or uses, without what was sold to get another
     of the kind. `is_new`: it says that something else is so from now on; then what it is instead of is left behind,
     too."""
-    lexicon, folded = load_lexicon(), fold(text).replace("’", "'")
+    lexicon, folded = load_lexicon(), with_particles_beside(fold(text).replace("’", "'"))
     forms = (*_FORMS, _INSTEAD) if is_new else _FORMS
     sold = lexicon.words("sayings.left.sold")
     return [
@@ -290,7 +304,9 @@ def is_unreal(before: str) -> bool:
     return bool(lexicon.words("sayings.left.unreal").search(before) or lexicon.shape(_GOVERNED).search(before))
 
 
-_SECOND = r"(?:and |but |而且|但是?|不过)?(?:{sayings.left.second}|[^我,]{1,12}?(?:那边|那里)?{sayings.left.remains})"
+_SECOND = (
+    r"(?:and |but |而且|但是?|不过)?(?:{sayings.left.second}|[^我,]{1,12}?(?:那边我?|那里我?)?{sayings.left.remains})"
+)
 
 
 def begins_with_leaving(text: str) -> bool:

@@ -6,6 +6,7 @@ wherever they stand (`whole`), and phrases that may begin a clause without «I»
 
 from __future__ import annotations
 
+import re
 from typing import Literal
 
 from vault_memory.core.extraction import Clause, Lexicon, speaker
@@ -55,6 +56,8 @@ _DIET = frozenset(_DIET_TEXT.split())
 MAX_THING_WORDS, MAX_HAN_CHARS = 4, 8
 _LATIN_END = lazily("[a-z0-9']$")
 _HAN = lazily("[\u3400-\u9fff]")
+_PERSON_DOES = lazily(r"^.*?[我咱]们?[^我咱,]+(?<![跟和与对给])[我咱]")
+_ATTRIBUTE = lazily(r"^[^,的]{1,3}的(?!是|[吗呢啊呀啦吧哦喔]*$)")
 _ANOTHER = lazily("[你您他她它]")
 
 
@@ -199,7 +202,7 @@ def _is_fact(body: str, goes_on: bool, lexicon: Lexicon) -> bool:
     for named, shape in (("roles", _BEING), ("things", _HAVING)):
         if words(f"memorable.fact.{named}").search(body):  # before the shape is compiled
             said = lexicon.shape(shape).finditer(body)
-            if any(_is_own(body[: match.start()], goes_on, lexicon) for match in said):
+            if any(_is_said(body, match, goes_on, lexicon) for match in said):
                 return True
     persons = lexicon.shape(_PERSON).finditer(body)
     is_own = goes_on or any(_may_precede(body[: person.start()], lexicon) for person in persons)
@@ -263,7 +266,7 @@ def _states(kind: Kind, body: str, goes_on: bool, lexicon: Lexicon) -> bool:
         return True
     for match in words(f"memorable.{kind}.verbs").finditer(body):
         understood = goes_on or (kind == "preference" and match.start() > 0 and bool(_HAN.match(match[0])))
-        if _is_own(body[: match.start()], understood, lexicon):
+        if _is_said(body, match, understood, lexicon):
             found.append(match.end())
     if bare := words(f"memorable.{kind}.bare").match(body):
         found.append(bare.end())
@@ -279,6 +282,14 @@ def _is_own(before: str, understood: bool, lexicon: Lexicon) -> bool:
     if found and not _ANOTHER.search(found[0]):
         return _may_precede(before[: found.start()], lexicon)
     return understood and lexicon.shape(_ELIDED).match(before) is not None
+
+
+def _is_said(body: str, found: re.Match[str], understood: bool, lexicon: Lexicon) -> bool:
+    """Whether a phrase is what a clause says of the person. In Chinese it may only say of which thing the clause
+    speaks, whose own verb stands before: 养 of 我忘不了我养的猫."""
+    before = body[: found.start()]
+    is_attribute = _PERSON_DOES.match(before) and _ATTRIBUTE.match(body[found.start() :])
+    return not is_attribute and _is_own(before, understood, lexicon)
 
 
 def _may_precede(lead: str, lexicon: Lexicon) -> bool:

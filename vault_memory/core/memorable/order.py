@@ -1,8 +1,11 @@
 """How a clause is built. What it puts in front stands in its usual place again, and is heard as if it were said so:
-芒果我超爱 is 我超爱芒果, 把咖啡戒了 is 我戒咖啡, «on weekends I row» is «I row on weekends». And whether it can be
-understood alone: «we use it every day» and 我每天都喝 do not say what is meant."""
+芒果我超爱 is 我超爱芒果, 把咖啡戒了 is 我戒咖啡, «on weekends I row» is «I row on weekends», «I gave coffee up» is «I
+gave up coffee». And whether it can be understood alone: «we use it every day» and 我每天都喝 do not say what is
+meant."""
 
 from __future__ import annotations
+
+import re
 
 from vault_memory.core.extraction import load_lexicon, speaker
 from vault_memory.core.text import lazily
@@ -47,6 +50,10 @@ _HELD = lazily(r"^我?把(?P<thing>.{1,12}?)(?P<done>戒掉?|停掉?)了?$")
 _LED = lazily(
     r"^(?P<lead>(?:on|in|at|every|each|during|most|this|last|for|since|over) [a-z0-9 ]{2,24}?) (?P<rest>(?:i|we) .+)$"
 )
+_PARTED = (
+    r"{sayings.frame.parted} (?P<thing>[^,;:.!?\n]{1,28}?) (?P<particle>{sayings.frame.particle})"
+    r"(?=$|[,;:.!?\n]| (?:{sayings.left.since}|(?:and|but|because|since|so|for|as|when|after)(?![a-z])))"
+)
 _HOME = lazily(r"^home (?:is (?P<place>.{2,30}) (?:for|to) (?:me|us)|(?:for|to) (?:me|us) is (?P<town>.{2,30}))$")
 
 
@@ -84,6 +91,7 @@ _BARE_VERB = lazily(
 
 def usual_order(text: str) -> str:
     """A folded clause in the usual order of its words; the same if nothing in it is put in front."""
+    text = with_particles_beside(text)
     if home := _HOME.match(text):
         return f"my home is {home['place'] or home['town']}"
     if held := _HELD.match(text):
@@ -100,6 +108,16 @@ def usual_order(text: str) -> str:
     if not bare or lexicon.shape(_NO_THING).search(fronted["thing"]):
         return text
     return f"{fronted['me']}{bare['done']}{fronted['thing']}"
+
+
+def with_particles_beside(text: str) -> str:
+    """A folded text in which a particle stands beside its verb, also where it was behind what the verb is about."""
+
+    def beside(parted: re.Match[str]) -> str:
+        verb = parted[0][: parted.start("thing") - parted.start() - 1]
+        return f"{verb} {parted['particle']} {parted['thing']}"
+
+    return load_lexicon().shape(_PARTED).sub(beside, text)
 
 
 def _with_what_is_denied(text: str) -> str:

@@ -139,7 +139,9 @@ def _is_second_home(new: str, old: str) -> bool:
     first, *rest = _PART.split(fold(new))
     is_move = load_lexicon().words("sayings.frame.begun").search(first) is not None
     name = " ".join(min(word) for word in said.thing.words)
-    return (is_beside(first) and not is_move) or any(is_second(part, name) for part in rest)
+    again = [part for part in map(read_saying, rest) if part and part.relation == LIVE and part.is_so]
+    is_told_again = any(part.thing.is_same(said.thing) for part in again)  # «but I still live in Leeds in summer»
+    return (is_beside(first) and not is_move) or is_told_again or any(is_second(part, name) for part in rest)
 
 
 def change_in(text: str) -> Literal["preference", "fact"] | None:
@@ -148,7 +150,8 @@ def change_in(text: str) -> Literal["preference", "fact"] | None:
     said = read_saying(text)
     if said and (said.relation == FAVOURITE or (said.is_new and not said.is_so)):
         return "preference" if said.relation in (FAVOURITE, LIKE) else "fact"
-    if said and said.is_new and (said.relation in (*CHANGED, LIVE, SLOT) or kinds_left(text)):
+    is_taken_up_again = said is not None and said.is_again and said.relation in GIVEN_UP
+    if said and said.is_new and (said.relation in (*CHANGED, LIVE, SLOT) or is_taken_up_again or kinds_left(text)):
         return "fact"
     return "fact" if _changed(text) or left_behind(text, is_new=False) else None
 

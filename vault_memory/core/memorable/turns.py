@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, fields, replace
 from itertools import groupby
 
 from vault_memory.core.extraction import Clause, HeardTurn, Lexicon, load_lexicon, read_turn, unreal_spans
@@ -35,6 +35,7 @@ _BRACKETS = {"「": "」", "『": "』", "《": "》", "“": "”", '"': '"', "
 _MAKE = lazily(r"^(?P<of>i|we|我们?)(?: [a-z]{2,12}|(?<=[我们])[\u4e00-\u9fff]{2,4})$")
 """Somebody, and what they do in one word."""
 _GERUND = lazily(r"^(?:[a-z]+ )?(?:[a-z]+ing|at|in|with|an?)(?![a-z])")
+_ADVERB_ENDS = lazily("[也都]$")
 _QUOTED = "〇"
 """Stands in a clause for what it quotes."""
 
@@ -77,7 +78,7 @@ def memorable(
     hidden += asked_spans(turn)
     unreal = {start for start, _ in unreal_spans(turn.clauses, lexicon)}
     told = (replace(each, is_hypothetical=True) if each.start in unreal else each for each in turn.clauses)
-    clauses = (_with_what_it_quotes(clause, turn) for clause in told)
+    clauses = (_with_what_it_quotes(clause, turn) for clause in _with_their_verbs(told))
     sentences = _with_what_is_instead([list(group) for _, group in groupby(clauses, key=lambda each: each.sentence)])
     for sentence in _own(sentences, turn):
         if any(asks_to_forget(clause, lexicon) for clause in sentence):
@@ -118,6 +119,28 @@ def _with_what_is_instead(sentences: list[list[Clause]]) -> list[list[Clause]]:
         else:
             joined.append(sentence)
     return joined
+
+
+def _with_their_verbs(clauses: Iterable[Clause]) -> Iterator[Clause]:
+    """The clauses; one that ends with an adverb is one with that right behind it, which has the verb: 台南也 and 还有住
+    are cut before what may be another thing."""
+    held: Clause | None = None
+    for clause in clauses:
+        if held and held.end == clause.start:
+            clause = replace(clause, text=held.text + clause.text, start=held.start, **_meant_as_both(held, clause))
+        elif held:
+            yield held
+        held = clause if _ADVERB_ENDS.search(clause.text) else None
+        if held is None:
+            yield clause
+    if held:
+        yield held
+
+
+def _meant_as_both(one: Clause, other: Clause) -> dict[str, bool]:
+    """How a clause is meant of which two are parts: what is said of either is said of it."""
+    flags = [each.name for each in fields(Clause) if isinstance(getattr(one, each.name), bool)]
+    return {name: getattr(one, name) or getattr(other, name) for name in flags}
 
 
 def _with_what_it_quotes(clause: Clause, turn: HeardTurn) -> Clause:

@@ -58,6 +58,8 @@ class Saying:
     act: str = ""
     is_swap: bool = False
     """It is so in the place of what was done before, which is not named: 我改喝茶了."""
+    is_again: bool = False
+    """It has been so before, and then not: «I eat meat again»."""
 
 
 @lru_cache(maxsize=256)
@@ -97,6 +99,7 @@ class _Heard:
     is_given_up: bool = False
     has_am: bool = False
     is_swap: bool = False
+    is_again: bool = False
     is_under_way: bool = False
     """It goes on: who is giving up smoking still smokes."""
 
@@ -124,7 +127,7 @@ class _Reader:
         self._tail, self._gone, self._taking, self._able = map(frame, ("tail", "gone", "taking", "able"))
         self._articles, self._dwelling, self._now = map(frame, ("article", "dwelling", "now"))
         self._begun, self._since = tuple(frame("begun")), tuple(frame("since"))
-        self._swap, self._under_way = frozenset(frame("swap")), frozenset(frame("under_way"))
+        self._swap, self._again, self._under_way = map(frozenset, map(frame, ("swap", "again", "under_way")))
         self._second = lexicon.shape(r", ?{sayings.left.second}[ .!。]*$")
         self._more, self._was = _any_of(frame("more")), _any_of(frame("was"))
 
@@ -218,7 +221,8 @@ class _Reader:
         if heard.has_am and (found := _AT.match(text)) and self._is_workplace(found["thing"], heard.written):
             said = self._made(WORK, heard.is_so and not heard.is_gone, found["thing"], heard)
             return replace(said, link=AT) if said else None
-        return self._made(BE if heard.has_am else DO, heard.is_so and not heard.is_gone, text, heard)
+        is_state = heard.has_am and not (heard.is_new and _GERUND.match(text))  # who is eating meat again does so
+        return self._made(BE if is_state else DO, heard.is_so and not heard.is_gone, text, heard)
 
     def _hear(self, step: _Step, phrase: str, heard: _Heard) -> None:
         if step.what in ("me", "us"):
@@ -229,6 +233,7 @@ class _Reader:
         heard.is_new = heard.is_new or step.what in ("now", "over") or phrase in self._since
         heard.has_am = heard.has_am or phrase in _AM
         heard.is_swap = heard.is_swap or phrase in self._swap
+        heard.is_again = heard.is_again or phrase in self._again
         heard.is_under_way = heard.is_under_way or phrase in self._under_way
 
     def _made(self, relation: str, is_so: bool, thing: str, heard: _Heard, whole: str = "") -> Saying | None:
@@ -252,7 +257,7 @@ class _Reader:
         subject = "me" if relation == LIVE else heard.subject or "me"
         slot = purpose_of(thing) if relation == USE else ""
         link = "use" if slot else ""
-        told = (heard.more, heard.is_new, when, slot, link, act, heard.is_swap)
+        told = (heard.more, heard.is_new, when, slot, link, act, heard.is_swap, heard.is_again)
         return Saying(subject, relation, is_so, read, *told) if read else None
 
     def _done(self, thing: str) -> tuple[str, str]:
@@ -288,6 +293,7 @@ class _Reader:
                 heard.is_gone or bool(is_gone),
                 heard.is_new or ended in (is_gone, *self._since),
             )
+            heard.is_again = heard.is_again or ended in self._again
             text = text[: -len(ended)]
 
     def _without(self, text: str, *names: str) -> str:
@@ -351,6 +357,7 @@ def _reader() -> _Reader:
 _GOING = (DO, "drive", "ride")
 _STATES = (LIKE, BE, LIVE, WORK, DECIDE)
 """Relations that are nothing that one does."""
+_GERUND = re.compile(r"^[a-z]{2,}ing(?![a-z])")
 _AM = ("am", "have been", "been", "am no longer")
 _HAN = re.compile("[\u3400-\u9fff]")
 _NONE = re.compile(r"^no (?=[a-z])")
