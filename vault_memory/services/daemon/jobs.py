@@ -2,6 +2,8 @@
 
 A job can be repeated and interrupted anywhere without harm. It raises when it could not do all of its work, and is then
 tried again soon. `schedule` in `vault-memory.toml` gives a job another schedule or turns it off.
+
+Each names the package that does its work, which is loaded when it runs: `status` reads what jobs there are.
 """
 
 from __future__ import annotations
@@ -12,17 +14,19 @@ from dataclasses import dataclass
 
 from vault_memory.core import layout
 from vault_memory.errors import Busy, HistoryError, VaultMemoryError
-from vault_memory.services.archiving import Step, archive_user, in_words
+from vault_memory.services import (
+    archiving,
+    distilling,
+    erasing,
+    forgetting,
+    indexing,
+    longterm,
+    memories,
+    profiles,
+    sync,
+    turns,
+)
 from vault_memory.services.daemon.git_upkeep import maintain_git
-from vault_memory.services.distilling import consolidate_to_profile, end_idle_conversations
-from vault_memory.services.erasing import finish_erasing, reach_again
-from vault_memory.services.forgetting import finish_forgetting
-from vault_memory.services.indexing import embed, reconcile
-from vault_memory.services.longterm import ROUND_S, flush_long_term
-from vault_memory.services.memories import drop_deletions, expire_memories, make_lasting, write_accesses
-from vault_memory.services.profiles import compute_interaction
-from vault_memory.services.sync import sync
-from vault_memory.services.turns import learn_waiting, turns_waiting
 from vault_memory.services.vault import Vault
 
 CONVERSATIONS_S = 60.0
@@ -69,7 +73,7 @@ def _check_everything(vault: Vault) -> str:
 
     def check(scope: str) -> None:
         nonlocal files, repaired
-        report = reconcile(vault, scope, full_hash=True)
+        report = indexing.reconcile(vault, scope, full_hash=True)
         files += report.unchanged + len(report.indexed)
         repaired += len(report.indexed) + len(report.removed)
 
@@ -79,7 +83,7 @@ def _check_everything(vault: Vault) -> str:
 
 def _embed_waiting(vault: Vault) -> str:
     def embed_all(scope: str) -> None:
-        while embed(vault, scope):
+        while indexing.embed(vault, scope):
             pass
 
     each(vault.scopes(), embed_all)  # offline vectors of the other scopes need no endpoint
@@ -87,17 +91,17 @@ def _embed_waiting(vault: Vault) -> str:
 
 
 def _commit_waiting(vault: Vault) -> str:
-    was_begun = finish_erasing(vault)
-    reach_again(vault)  # `status` says what still waits
+    was_begun = erasing.finish_erasing(vault)
+    erasing.reach_again(vault)  # `status` says what still waits
     is_time = vault.history.state().waiting or vault.history.logs_are_due()
     flushed = vault.history.flush() if is_time else None
     learned = forgotten = 0
 
     def learn(user_id: str) -> None:
         nonlocal learned, forgotten
-        forgotten += finish_forgetting(vault, user_id)
-        count = turns_waiting(vault, user_id)
-        learn_waiting(vault, user_id)
+        forgotten += forgetting.finish_forgetting(vault, user_id)
+        count = turns.turns_waiting(vault, user_id)
+        turns.learn_waiting(vault, user_id)
         learned += count
 
     each(vault.user_ids(), learn)
@@ -114,17 +118,17 @@ def _sync(vault: Vault) -> str:
     if not vault.config.git_remote:
         waits = vault.config.waits() if vault.config.is_waiting("git") else []
         return "; ".join(waits) or "git.remote is not set"
-    synced = sync(vault)
+    synced = sync.sync(vault)
     return "; ".join([f"{synced.received} commits received, {synced.sent} sent", *synced.notes])
 
 
 def _flush_long_term(vault: Vault) -> str:
-    reach_again(vault, long_term=True)
+    erasing.reach_again(vault, long_term=True)
     if not vault.config.longterm_enabled:
         waits = vault.config.waits() if vault.config.is_waiting("longterm") else []
         return "; ".join(waits) or "longterm.enabled is off"
     try:
-        done = flush_long_term(vault, stop_s=ROUND_S)
+        done = longterm.flush_long_term(vault, stop_s=longterm.ROUND_S)
     except Busy:
         return "another process sends"
     return f"{done.sent:,} turns sent" + (f", {done.waiting:,} wait" if done.waiting else "")
@@ -134,7 +138,7 @@ def _compute_interaction(vault: Vault) -> str:
     changed: list[str] = []
 
     def compute(user_id: str) -> None:
-        if compute_interaction(vault, user_id):
+        if profiles.compute_interaction(vault, user_id):
             changed.append(user_id)
 
     each(vault.user_ids(), compute)
@@ -144,17 +148,17 @@ def _compute_interaction(vault: Vault) -> str:
 def _archive(vault: Vault) -> str:
     """Every turn is in its day's file by now; a store that holds turns which the record lacks would write them there
     here, before days are packed."""
-    done: list[Step] = []
+    done: list[archiving.Step] = []
 
     def archive(user_id: str) -> None:
-        for step in archive_user(vault, user_id):
+        for step in archiving.archive_user(vault, user_id):
             done.append(step)
 
     try:
         each(vault.user_ids(), archive)
     except VaultMemoryError as error:
-        raise VaultMemoryError("; ".join([*([in_words(done)] if done else []), str(error)])) from error
-    return in_words(done)
+        raise VaultMemoryError("; ".join([*([archiving.in_words(done)] if done else []), str(error)])) from error
+    return archiving.in_words(done)
 
 
 def _tend_memories(vault: Vault) -> str:
@@ -163,11 +167,11 @@ def _tend_memories(vault: Vault) -> str:
 
     def tend(user_id: str) -> None:
         nonlocal counted
-        drop_deletions(vault, user_id, ())  # those whose time is over: they name notes
-        counted += write_accesses(vault, user_id)  # a memory that goes into the archive takes its count along
+        memories.drop_deletions(vault, user_id, ())  # those whose time is over: they name notes
+        counted += memories.write_accesses(vault, user_id)  # a memory that goes into the archive takes its count along
         for ids, became in (
-            (make_lasting(vault, user_id), "stay for good"),
-            (expire_memories(vault, user_id), "archived"),
+            (memories.make_lasting(vault, user_id), "stay for good"),
+            (memories.expire_memories(vault, user_id), "archived"),
         ):
             if ids:
                 shown = ", ".join(ids[:MAX_NAMED]) + (", …" if len(ids) > MAX_NAMED else "")
@@ -185,7 +189,7 @@ def _end_conversations(vault: Vault) -> str:
 
     def end(user_id: str) -> None:
         nonlocal ended, kept
-        for each in end_idle_conversations(vault, user_id, stop_at):
+        for each in distilling.end_idle_conversations(vault, user_id, stop_at):
             ended += 1
             kept += len(each.memories)
             degraded.update(dict.fromkeys(each.degraded))
@@ -203,7 +207,7 @@ def _consolidate(vault: Vault) -> str:
 
     def consolidate(user_id: str) -> None:
         nonlocal proposed, written
-        done = consolidate_to_profile(vault, user_id)
+        done = distilling.consolidate_to_profile(vault, user_id)
         proposed += len(done.proposed)
         written += len(done.changes)
         degraded.update(dict.fromkeys(done.degraded))
