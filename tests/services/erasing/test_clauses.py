@@ -303,3 +303,21 @@ def test_a_memory_of_one_word_of_the_program_is_none(vault: Vault) -> None:
     record_turn(vault, "alice", "I live in Ripon and teach chemistry.", "ok")
     erase(vault, of_texts(vault, "alice", ["live in Ripon and teach chemistry"]))
     assert list_memories(vault, "alice") == []
+
+
+def test_a_memory_goes_wherever_a_person_has_put_it_and_their_own_words_stay(vault: Vault) -> None:
+    record_turn(vault, "alice", "I live in Ripon and teach Latin.", "ok")
+    record_turn(vault, "alice", "I moved to Selby last month.", "ok")
+    (path,) = vault.path("alice", "memories").rglob("*-i-teach-latin.md")
+    notes = vault.path("alice", "notes")
+    notes.mkdir(exist_ok=True)
+    path.rename(notes / "work.md")
+    (notes / "work.md").write_text(f"{(notes / 'work.md').read_text()}\nA pelican helps me.\n")
+    own = notes / "book.md"
+    own.write_text("---\nsource: a book\n---\nI teach Latin, it says.\n")
+    vault.history.flush()
+    assert erase(vault, of_texts(vault, "alice", ["I live in Ripon and teach Latin."])).left == ()
+    assert "A pelican helps me." in (notes / "work.md").read_text()
+    assert "teach" not in (notes / "work.md").read_text() and "I teach Latin, it says." in own.read_text()
+    in_git = [each for each in leftovers(vault.root, "title: I teach Latin").places if "index.db" not in each]
+    assert in_git == []

@@ -73,10 +73,10 @@ class Request:
 
     def parts_in_message(self, message: bytes) -> Erasure | None:
         """The parts as they are looked for in a message: all in one of the program's that is of the users whose files
-        these are, none in one of another user's, and in a person's those that stand in no other text by chance."""
+        these are, none in one of another user's, and in a person's those that can be known there."""
         if self._of_whom.search(message):
             return self.parts_of_all
-        return None if _OF_A_USER.search(message) else self._long_parts
+        return None if _OF_A_USER.search(message) else self._known_parts
 
     @cached_property
     def _of_whom(self) -> re.Pattern[bytes]:
@@ -85,7 +85,7 @@ class Request:
         return re.compile("|".join(ways).encode())
 
     @cached_property
-    def _long_parts(self) -> Erasure | None:
+    def _known_parts(self) -> Erasure | None:
         texts = [each for each in self.parts_of_all.texts if is_known_by(each)] if self.parts_of_all else []
         return Erasure(texts) if texts else None
 

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from vault_memory.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from vault_memory.core.erasing.cuts import is_known_by
     from vault_memory.core.erasing.forms import MASK, MIN_BYTES, Erasure
     from vault_memory.core.erasing.literal import Literal
     from vault_memory.core.erasing.needed import (
@@ -20,10 +19,9 @@ if TYPE_CHECKING:
         words_of_git,
         words_of_name,
     )
-    from vault_memory.core.erasing.parts import Parts
+    from vault_memory.core.erasing.parts import Parts, is_known_by
     from vault_memory.core.erasing.said import is_an_id, said_in_file, said_in_message, said_in_name
     from vault_memory.core.erasing.tombstones import KEY_BYTES, Tombstones
-    from vault_memory.core.erasing.units import letters
 
 __all__ = [
     "Erasure",
@@ -36,7 +34,6 @@ __all__ = [
     "is_an_id",
     "is_known_by",
     "is_read",
-    "letters",
     "said_in_file",
     "said_in_message",
     "said_in_name",
@@ -57,9 +54,8 @@ __getattr__ = lazy_exports(
         "Parts": "parts",
         "Tombstones": "tombstones",
         "is_an_id": "said",
-        "is_known_by": "cuts",
+        "is_known_by": "parts",
         "is_read": "needed",
-        "letters": "units",
         "said_in_file": "said",
         "said_in_message": "said",
         "said_in_name": "said",

@@ -28,11 +28,6 @@ _MAX_ESCAPED = 12
 _TO_FULL_WIDTH = 0xFEE0
 
 
-def is_known_by(text: str) -> bool:
-    """Whether a text has so many letters and digits that it stands in no other one by chance."""
-    return len(letters(text).encode()) >= ENOUGH_BYTES
-
-
 class Whole:
     """A text in all its spellings, with the signs that it begins and ends with where they stand there. Of a text that
     the program would cut in a title or a name, each beginning is found that is as long as the shortest of these; of any

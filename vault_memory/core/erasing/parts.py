@@ -14,8 +14,16 @@ from vault_memory.core.privacy import ERASED, PRIVATE
 
 _MIN_WORD_BYTES = 5
 """Of a word that stands alone among others: a shorter one may be of the program's own (*have*, *with*)."""
+_KNOWN_BYTES = 8
 _CUT = "…"
 _GAPS = re.compile(rf"{re.escape(PRIVATE)}|{re.escape(ERASED)}|{_CUT}")
+
+
+def is_known_by(part: str) -> bool:
+    """Whether a part is known where nothing tells of which turn it is: it has two words at least, and eight letters or
+    three Chinese characters."""
+    units = [unit for _, _, unit in spans(part)]
+    return len("".join(units).encode()) >= _KNOWN_BYTES and (len(units) > 1 or kind_of(units[0]) == "wide")
 
 
 class Parts:

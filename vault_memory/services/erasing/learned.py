@@ -14,7 +14,7 @@ from vault_memory.adapters import files
 from vault_memory.adapters.erasing import files_of, held_files
 from vault_memory.adapters.git import ObjectReader, Repository
 from vault_memory.core import layout, memories, reading
-from vault_memory.core.erasing import Erasure, Parts, letters, words_of_every_vault
+from vault_memory.core.erasing import Erasure, Parts, is_known_by, words_of_every_vault
 from vault_memory.core.notes import entries
 from vault_memory.core.profile import NOTE, Profile, read_row
 from vault_memory.errors import TooLarge, UsageError, in_command
@@ -22,12 +22,10 @@ from vault_memory.services.notes import turn_at
 from vault_memory.services.vault import Vault
 
 _LOSSY = ("utf-8", "surrogatepass")
-_MADE = ("memory", "daily", "memory-log", "feedback")
-"""Kinds of files in which each line, or all, says of which turn it was made."""
+_MADE = ("memory", "note", "daily", "memory-log", "feedback")
+"""Kinds of files in which each line, or all, says of which turn it was made; a note where a person has put a memory."""
 _MAY_QUOTE = ("profile", "learning", "entity", "mistake")
 """Others that the program writes."""
-_ENOUGH_BYTES = 8
-"""Of letters and digits in a part, so that it stands in a file of which nothing tells the turn by no chance."""
 
 
 class _Made(NamedTuple):
@@ -65,10 +63,10 @@ class Learned:
             for path in files_of_turns[source]:
                 found.setdefault(path, {}).update(parts)
         all_parts = dict.fromkeys(part for parts in of_turns.values() for part in parts)
-        if long := [part for part in all_parts if len(letters(part).encode()) >= _ENOUGH_BYTES]:
+        if known := [part for part in all_parts if is_known_by(part)]:
             for path, kind in self._of_user():
                 if kind in _MAY_QUOTE:
-                    found.setdefault(path, {}).update(dict.fromkeys(long))
+                    found.setdefault(path, {}).update(dict.fromkeys(known))
         return tuple((path, tuple(parts)) for path, parts in sorted(found.items()))
 
     def values(self) -> tuple[str, ...]:
@@ -118,9 +116,11 @@ class Learned:
         """Of each memory, each line of evidence and each request in a log, in files and commits."""
         seen: set[tuple[PurePosixPath, bytes]] = set()
         for path, kind, data in self._versions():
-            if kind == "memory":
-                memory = memories.decode(data.decode("utf-8", "replace"), path.stem)
-                yield _Made(path, memory.source, memory.content)
+            if kind in ("memory", "note"):
+                if kind == "memory" or b"\nsource: " in data:
+                    memory = memories.decode(data.decode("utf-8", "replace"), path.stem)
+                    if kind == "memory" or layout.turn_place(memory.source):
+                        yield _Made(path, memory.source, memory.content)
                 continue
             new = dict.fromkeys(line for line in reading.lines(data) if (path, line) not in seen)
             seen.update((path, line) for line in new)
