@@ -321,3 +321,24 @@ def test_a_memory_goes_wherever_a_person_has_put_it_and_their_own_words_stay(vau
     assert "teach" not in (notes / "work.md").read_text() and "I teach Latin, it says." in own.read_text()
     in_git = [each for each in leftovers(vault.root, "title: I teach Latin").places if "index.db" not in each]
     assert in_git == []
+
+
+def test_a_reply_that_says_it_again_keeps_nothing(vault: Vault) -> None:
+    record_turn(vault, "alice", "I live in Ripon and teach Latin.", "So you teach Latin, says the heron.")
+    record_turn(vault, "alice", "I moved to Selby last month.", "ok")
+    assert erase(vault, of_texts(vault, "alice", ["I live in Ripon and teach Latin."])).left == ()
+    assert not [row.title for row in memory_rows(vault, "alice") if "Latin" in row.title]
+    assert leftovers(vault.root, "fact I teach Latin").places == leftovers(vault.root, "i-teach-latin").places == []
+    assert leftovers(vault.root, "says the heron").places
+
+
+@pytest.mark.parametrize("text", ["I live in Ripon and teach Latin at Masham.", "I live in Ripon and teach Latin"])
+def test_of_a_turn_that_was_forgotten_what_was_made_of_it_tells_what_it_said(vault: Vault, text: str) -> None:
+    source = record_turn(vault, "alice", "I live in Ripon and teach Latin at Masham.", "ok").source
+    record_turn(vault, "alice", "I moved to Selby last month.", "ok")
+    record_turn(vault, "alice", "I heard that Latin and Ripon are old", "ok")
+    forget(vault, "alice", prepare_forgetting(vault, "alice", turn=source).code, turn=source)
+    assert leftovers(vault.root, "I teach Latin").places
+    assert erase(vault, of_texts(vault, "alice", [text])).left == ()
+    assert leftovers(vault.root, "teach Latin").places == leftovers(vault.root, "teach-latin").places == []
+    assert leftovers(vault.root, "Latin and Ripon are old").places

@@ -4,7 +4,7 @@ they are from, now and in any commit."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
 from pathlib import PurePosixPath
@@ -42,26 +42,25 @@ class Learned:
     def __init__(self, vault: Vault, user_id: str, former: Sequence[str], texts: Sequence[str]) -> None:
         self._vault, self._user_id, self._scopes = vault, user_id, (user_id, *former)
         self._erasure, self._parts = Erasure(texts), Parts(texts)
-        self._left: dict[str, tuple[str, ...] | None] = {}
 
     def parts(self) -> tuple[tuple[PurePosixPath, tuple[str, ...]], ...]:
-        """Each file with words that were made of a part of a text, and these; of words whose turn nobody can look at,
-        as it was forgotten, only what stands in a text as a whole. Raises `VaultMemoryError` for an archive that cannot
-        be read."""
+        """Each file with words that were made of a part of a text, and these; of words of which nothing tells what
+        their turn said, only what stands in a text as a whole. Raises `VaultMemoryError` for an archive that cannot be
+        read."""
         needed = "\n".join(words_of_every_vault()).encode()  # a value such as `detailed` stays
+        by_turn: dict[str, dict[_Made, None]] = {}
+        for made in self._all_made():
+            by_turn.setdefault(made.source or str(made.path), {})[made] = None
         of_turns: dict[str, dict[str, None]] = {}
-        files_of_turns: dict[str, dict[PurePosixPath, None]] = {}
-        for made in dict.fromkeys(self._all_made()):
-            source = made.source or str(made.path)
-            files_of_turns.setdefault(source, {})[made.path] = None
-            for part in self._of(made):
+        for source, all_made in by_turn.items():
+            for part in self._of(source, dict.fromkeys(made.said for made in all_made)):
                 with suppress(UsageError):  # it stands in the mark itself
                     if not Erasure([part]).holds(needed):
                         of_turns.setdefault(source, {})[part] = None
         found: dict[PurePosixPath, dict[str, None]] = {}
         for source, parts in of_turns.items():
-            for path in files_of_turns[source]:
-                found.setdefault(path, {}).update(parts)
+            for made in by_turn[source]:
+                found.setdefault(made.path, {}).update(parts)
         all_parts = dict.fromkeys(part for parts in of_turns.values() for part in parts)
         if known := [part for part in all_parts if is_known_by(part)]:
             for path, kind in self._of_user():
@@ -78,39 +77,45 @@ class Learned:
         except TooLarge:  # `status` says so
             return ()
         found: dict[str, None] = {}
-        evidence = PurePosixPath(layout.FEEDBACK)
         for line in reading.lines(files.read(vault.path(user_id, layout.FEEDBACK), None) or b""):
             if (row := read_row(line)) is None or row.key == NOTE:
                 continue
             is_held = any(item.value == row.value for item in profile.items(row.key)) if row.value else False
-            is_said = is_held and self._erasure.holds(row.quote.encode(*_LOSSY))
-            if is_said or (is_held and any(True for _ in self._of(_Made(evidence, row.source, row.quote)))):
+            is_said = is_held and self._is_said(row.quote)
+            if is_said or (is_held and any(True for _ in self._of(row.source, [row.quote]))):
                 found[f"{row.key} {in_command(row.value)}"] = None
         return tuple(found)
 
-    def _of(self, made: _Made) -> Iterator[str]:
-        """The parts of the texts in words."""
-        if not any(True for _ in self._parts.of(made.said, ())):
+    def _of(self, source: str, all_said: Collection[str]) -> Iterator[str]:
+        """The parts of the texts in words that were made of one turn."""
+        if not any(True for said in all_said for _ in self._parts.of(said, ())):
             return  # whatever the turn says
-        turn = self._turn(made.source)
-        if turn is None:
-            yield from self._parts.as_a_whole(made.said)
-        elif turn:
-            left = self._erasure.masked(made.said.encode(*_LOSSY)).decode(*_LOSSY)
+        turn = self._left_of(source, all_said)
+        for each in all_said:
+            if turn is None:
+                yield from self._parts.as_a_whole(each)
+                continue
             # Words that are a cut beginning of a text as well are a part all the same: they may stand where no title
             # ends. Of a quotation (`…`), which is cut within its words, only what is not found by itself.
-            for said in dict.fromkeys((made.said, left) if "…" not in made.said else (left,)):
-                yield from self._parts.of(said, turn)
+            for said in dict.fromkeys((each, self._masked(each)) if "…" not in each else (self._masked(each),)):
+                yield from self._parts.of(said, turn) if turn else ()
 
-    def _turn(self, source: str) -> tuple[str, ...] | None:
-        """What is said in a turn without the texts; nothing where it does not say one, and None where nobody can look
-        at it."""
-        if source not in self._left:
-            turn = turn_at(self._vault, self._user_id, source)
-            said = tuple(_said(turn)) if turn is not None else ()
-            left = tuple(self._erasure.masked(each.encode(*_LOSSY)).decode(*_LOSSY) for each in said)
-            self._left[source] = None if turn is None else left if left != said else ()
-        return self._left[source]
+    def _left_of(self, source: str, all_said: Collection[str]) -> tuple[str, ...] | None:
+        """What the person says in a turn without the texts, for of that memories are made, and not of the reply, which
+        may say it again; nothing where the turn does not say one. Where nobody can look at the turn, as it was
+        forgotten, what was made of it tells instead; None where that says no text."""
+        if layout.turn_place(source) is None:
+            return None
+        turn = turn_at(self._vault, self._user_id, source)
+        if turn is None:
+            return tuple(self._masked(said) for said in all_said if self._is_said(said)) or None
+        return (self._masked(turn.get("user_message") or ""),) if any(map(self._is_said, _said(turn))) else ()
+
+    def _is_said(self, words: str) -> bool:
+        return self._erasure.holds(words.encode(*_LOSSY))
+
+    def _masked(self, words: str) -> str:
+        return self._erasure.masked(words.encode(*_LOSSY)).decode(*_LOSSY)
 
     def _all_made(self) -> Iterator[_Made]:
         """Of each memory, each line of evidence and each request in a log, in files and commits."""
