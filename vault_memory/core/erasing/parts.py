@@ -95,10 +95,9 @@ class _Rows:
         return max((self._alike(units, at, *place) for place in self._places.get(units[at], ())), default=0)
 
     def _alike(self, units: Sequence[str], at: int, number: int, begin: int) -> int:
-        pairs = zip(units[at:], self._rows[number][begin:], strict=False)
-        return next((size for size, (one, other) in enumerate(pairs) if one != other), 0) or min(
-            len(units) - at, len(self._rows[number]) - begin
-        )
+        row = self._rows[number]
+        longest = min(len(units) - at, len(row) - begin)
+        return next((size for size in range(longest) if units[at + size] != row[begin + size]), longest)
 
 
 def _pieces(said: str) -> Iterator[tuple[str, bool]]:
