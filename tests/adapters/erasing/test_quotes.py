@@ -115,3 +115,26 @@ def test_what_a_tag_says_of_a_commit_goes_with_it(vault: Vault) -> None:
     assert tags_that_say(Repository(vault.root)) == ["t1"]
     assert vault.git("rev-parse", "t3^{commit}") == vault.git("rev-parse", "main")
     vault.assert_clean()
+
+
+def test_parts_of_a_text_go_from_messages_of_the_user_and_from_a_persons_where_they_are_known(vault: Vault) -> None:
+    memory = PurePosixPath("memory/alice/memories/2026-10/said_1790813700000_6d5547d5-i-ski.md")
+    messages = [
+        "memories(alice): add 2 memories\n\n- fact I ski\n- fact I teach Latin",
+        "memories(bob): add fact I teach Latin",
+        "docs(notes): I teach Latin and I ski",
+        'Revert "memories(alice): add fact I ski"',
+    ]
+    for number, message in enumerate(messages):
+        commit(vault, BOB, str(number), message)
+    commit(vault, memory, "---\ntitle: I ski\n---\nI ski. I teach Latin.", "b")
+    commit(vault, NOTES / "plan.md", "I ski. I teach Latin.", "c")
+    vault.history.erase(Request(("Kettleworth",), parts=((memory, ("I ski", "I teach Latin")),)))
+    told = vault.git("log", "-4", "--skip=2", "--reverse", "--format=%B").split("\n\n")
+    assert "(erased)" in told[1] and "ski" not in told[1] and "Latin" not in told[1]
+    assert told[2:5] == [messages[1], "docs(notes): (erased) and I ski", 'Revert "memories(alice): add fact (erased)"']
+    assert (vault.root / NOTES / "plan.md").read_text() == "I ski. I teach Latin.\n"
+    (emptied,) = (vault.root / memory.parent).iterdir()
+    assert emptied.name == "said_1790813700000_6d5547d5-(erased).md"
+    assert emptied.read_text() == "---\ntitle: (erased)\n---\n(erased). (erased).\n"
+    vault.assert_clean()

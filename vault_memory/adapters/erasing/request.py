@@ -10,10 +10,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from vault_memory.core import layout
-from vault_memory.core.erasing import Erasure, is_an_id, is_known_by
-
-_OF_A_USER = re.compile(rb"\b[a-z]+\([^()\s]+\): ")
-"""How the program names in a message whose files have changed."""
+from vault_memory.core.erasing import Erasure, is_an_id, is_known_by, is_of_a_user
 
 
 @dataclass(frozen=True)
@@ -76,7 +73,7 @@ class Request:
         these are, none in one of another user's, and in a person's those that can be known there."""
         if self._of_whom.search(message):
             return self.parts_of_all
-        return None if _OF_A_USER.search(message) else self._known_parts
+        return None if is_of_a_user(message) else self._known_parts
 
     @cached_property
     def _of_whom(self) -> re.Pattern[bytes]:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
         words_of_name,
     )
     from vault_memory.core.erasing.parts import Parts, is_known_by
-    from vault_memory.core.erasing.said import is_an_id, said_in_file, said_in_message, said_in_name
+    from vault_memory.core.erasing.said import is_an_id, is_of_a_user, said_in_file, said_in_message, said_in_name
     from vault_memory.core.erasing.tombstones import KEY_BYTES, Tombstones
 
 __all__ = [
@@ -33,6 +33,7 @@ __all__ = [
     "Tombstones",
     "is_an_id",
     "is_known_by",
+    "is_of_a_user",
     "is_read",
     "said_in_file",
     "said_in_message",
@@ -55,6 +56,7 @@ __getattr__ = lazy_exports(
         "Tombstones": "tombstones",
         "is_an_id": "said",
         "is_known_by": "parts",
+        "is_of_a_user": "said",
         "is_read": "needed",
         "said_in_file": "said",
         "said_in_message": "said",

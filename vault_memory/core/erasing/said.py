@@ -25,9 +25,9 @@ _WHOLE_ID = re.compile(_ID)
 _WHOLE = re.compile(rf"{_MADE}(?:, {_MADE})*")
 _NAME_OF_A_DAY = re.compile(r"(?:memory-|feedback-)?\d{4}(?:-\d\d){0,2}(?:\.[a-z]+)*")
 _NAME_WITH_ID = re.compile(rf"(?:{_ID})-?")
-_SUBJECT = re.compile(
-    r"(?P<kind>archive|forget|graph|import|log|memory|memories|mistakes|user)\((?P<user>[^()\s]+)\): (?P<rest>.*)"
-)
+_KINDS = "archive|forget|graph|import|log|memory|memories|mistakes|user"
+_SUBJECT = re.compile(rf"(?P<kind>{_KINDS})\((?P<user>[^()\s]+)\): (?P<rest>.*)")
+_OF_A_USER = re.compile(rf"\b(?:{_KINDS})\([^()\s]+\): ".encode())
 _OF_A_NAME = ("graph", "memories", "mistakes")
 """Kinds of our commits whose subjects name what they are about. A preference stands in trailers, and the others say
 only how much was done."""
@@ -42,6 +42,11 @@ _SIGNED = re.compile(r"[A-Za-z-]+-[Bb]y|Vault-.*")
 def is_an_id(text: str) -> bool:
     """Whether it is an id, that a program has made, and nothing else."""
     return _WHOLE_ID.fullmatch(text) is not None
+
+
+def is_of_a_user(message: bytes) -> bool:
+    """Whether a message is one of ours that tells of a user, or quotes one."""
+    return _OF_A_USER.search(message) is not None
 
 
 @cache
