@@ -94,13 +94,15 @@ def test_git_reads_its_logs_and_stashes_afterwards(quoted: Vault) -> None:
 
 
 def test_gits_logs_lose_the_first_line_of_a_message_that_says_the_text_over_two(vault: Vault) -> None:
+    commit(vault, BOB, "0", "Kettleworth is the\nplace to be")
     commit(vault, BOB, "1", "She said: Kettleworth is the\nplace to be")
     commit(vault, BOB, "2", "after it")
     vault.write(b"put away\n", BOB)
     vault.git("stash", "push", "-q", "-m", "now Kettleworth is the\nplace to be")
     vault.history.erase(Request(("Kettleworth is the place to be",)))
     assert leftovers(vault.root, "Kettleworth").places == []
-    assert "commit (initial): She said: (erased)" in vault.git("reflog") and "commit: after it" in vault.git("reflog")
+    told = vault.git("reflog")
+    assert "commit (initial): (erased)" in told and "commit: She said: (erased)" in told and "commit: after it" in told
     assert vault.git("stash", "list").startswith("stash@{0}: On main: now (erased)")
 
 

@@ -8,6 +8,7 @@ from pathlib import PurePosixPath
 import pytest
 
 from tests.adapters.erasing.leftovers import leftovers
+from vault_memory.adapters import git
 from vault_memory.adapters.erasing import Request, still_said
 from vault_memory.adapters.git import Repository
 from vault_memory.services.erasing import erase, of_texts, preview
@@ -305,22 +306,29 @@ def test_a_memory_of_one_word_of_the_program_is_none(vault: Vault) -> None:
     assert list_memories(vault, "alice") == []
 
 
-def test_a_memory_goes_wherever_a_person_has_put_it_and_their_own_words_stay(vault: Vault) -> None:
+@pytest.mark.parametrize("called", [["work.md"], ["I teach Latin.md"], ["I teach Latin.md", "work.md"]])
+def test_a_memory_goes_wherever_a_person_has_put_it_and_their_own_words_stay(vault: Vault, called: list[str]) -> None:
     record_turn(vault, "alice", "I live in Ripon and teach Latin.", "ok")
     record_turn(vault, "alice", "I moved to Selby last month.", "ok")
     (path,) = vault.path("alice", "memories").rglob("*-i-teach-latin.md")
     notes = vault.path("alice", "notes")
     notes.mkdir(exist_ok=True)
-    path.rename(notes / "work.md")
-    (notes / "work.md").write_text(f"{(notes / 'work.md').read_text()}\nA pelican helps me.\n")
     own = notes / "book.md"
     own.write_text("---\nsource: a book\n---\nI teach Latin, it says.\n")
-    vault.history.flush()
-    assert erase(vault, of_texts(vault, "alice", ["I live in Ripon and teach Latin."])).left == ()
-    assert "A pelican helps me." in (notes / "work.md").read_text()
-    assert "teach" not in (notes / "work.md").read_text() and "I teach Latin, it says." in own.read_text()
-    in_git = [each for each in leftovers(vault.root, "title: I teach Latin").places if "index.db" not in each]
-    assert in_git == []
+    for name in called:
+        path = path.rename(notes / name)
+        path.write_text(f"{path.read_text()}\nA pelican helps me.\n")
+        git.run(vault.root, "add", "-A")
+        git.run(vault.root, "-c", "user.name=A", "-c", "user.email=a@example.org", "commit", "-qm", "mine")
+    git.run(vault.root, "branch", "i-teach-latin")
+    done = erase(vault, of_texts(vault, "alice", ["I live in Ripon and teach Latin."]))
+    assert done.left == ()
+    (moved,) = {*notes.iterdir()} - {own}
+    assert moved.name == called[-1].replace("I teach Latin", "(erased)")
+    assert "A pelican helps me." in moved.read_text() and "teach" not in moved.read_text()
+    assert "I teach Latin, it says." in own.read_text() and any("book.md" in line for line in done.kept)
+    for said in ("title: I teach Latin", "I teach Latin.md", "i-teach-latin"):
+        assert [each for each in leftovers(vault.root, said).places if "index.db" not in each] == []
 
 
 def test_a_reply_that_says_it_again_keeps_nothing(vault: Vault) -> None:

@@ -73,8 +73,9 @@ class Rewrite:
             if parts := request.parts_in(str(path)):
                 self._folder(path.parent).parts[os.fsencode(path.name)] = parts
         self._own: dict[bytes, Erasure | None] = {}
+        self._moved = {os.fsencode(path.name): request.parts_in(str(path)) for path, _ in request.parts}
         called = {os.fsencode(old): os.fsencode(new) for old, new in request.called}
-        self.names = FileNames(lambda name: self._masked(name, self._by_name(name)), called)
+        self.names = FileNames(lambda name: self._masked(name, self._by_name(name) or self._moved.get(name)), called)
         self._heard: set[tuple[int, str]] = set()
         self._blobs: dict[tuple[str, Erasure | None], str] = {}
         self._trees: dict[tuple[int, str], str | None] = {}
@@ -132,7 +133,7 @@ class Rewrite:
         """The name of a reference without the texts: `refs/heads/` is git's word, what stands behind it a person's."""
         kind = _KIND_OF_REFERENCE.match(name)
         begin = kind.end() if kind else 0
-        return name[:begin] + self.masked(name[begin:]) if begin else name
+        return name[:begin] + self.words.masked(name[begin:]) if begin else name
 
     def path(self, path: PurePosixPath) -> PurePosixPath | None:
         """The path that a file has now; None for one that goes."""
@@ -245,7 +246,7 @@ class Rewrite:
             self.commits += 1
             kept = [header for header in made if not header.startswith(_SIGNATURES)]
             self.words.remember(commit, self._add("commit", b"\n".join(kept) + told))
-            if told.strip() != MASK:  # of one that is gone, what git was at stays
+            if commit not in self._emptied and not self.words.is_named(message):  # `log` sees to these
                 self._first_lines[commit.encode()] = _first_line(message), _first_line(told)
         if self._top_goes:
             self._said.add(told.strip())

@@ -131,8 +131,8 @@ def kept_by_others(vault: Vault, wanted: Wanted) -> dict[str, int]:
 
 
 def own_with_parts(vault: Vault, wanted: Wanted) -> list[PurePosixPath]:
-    """The notes of the user's own and the shared ones that say a part of a text of which something was made: they
-    stay."""
+    """The notes of the user's own and the shared ones that say a part of a text of which something was made, or are
+    called so: they stay."""
     if (parts := wanted.request.parts_of_all) is None:
         return []
     made = {path for path, _ in wanted.request.parts}
@@ -141,7 +141,7 @@ def own_with_parts(vault: Vault, wanted: Wanted) -> list[PurePosixPath]:
         for path in files_of(Repository(vault.history.root))
         if path.suffix == ".md" and path not in made and layout.scope_of(path) in (wanted.user_id, layout.SHARED)
         if (place := vault.root / path).is_file() and not place.is_symlink() and not layout.is_state(path)
-        if parts.holds(files.read(place, None) or b"")
+        if parts.holds(files.read(place, None) or b"") or parts.holds(os.fsencode(path))
     ]
 
 
