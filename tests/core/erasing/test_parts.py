@@ -39,6 +39,21 @@ def test_of_words_without_a_turn_only_a_whole_one_that_is_long_enough_is_a_part(
     assert [*parts.as_a_whole("teach Latin at Mash…")] == ["teach Latin at"]
 
 
+@pytest.mark.parametrize(
+    ("text", "said", "name", "part"),
+    [
+        ("Ann Oakroyd", "the lodger of Ann Oakroyd here", "the lodger of ann oak", ["ann oak"]),
+        ("Ann Oakroyd", "the lodger of Ann Oakroyd here", "the lodger of", []),
+        ("Ann Oakroyd", "the lodger of Ann Oakroyd here", "The lodger of Ann Oakroyd", []),
+        ("Ann Oakroyd", "the lodger of Ann Oakroyd here", "another Ann Oak", []),
+        ("Oakroyd", "the lodger of Ann Oakroyd here", "the lodger of ann o", []),
+        ("王小美住在這裡", "我知道王小美住在這裡", "我知道王小美", ["王小美"]),
+    ],
+)
+def test_a_name_that_is_cut_within_a_text_has_its_beginning(text: str, said: str, name: str, part: list[str]) -> None:
+    assert [*Parts([text]).cut_off(name, said)] == part
+
+
 _WORDS = st.lists(st.sampled_from(["I", "teach", "Latin", "geese", "in", "Ripon", "我", "養貓"]), max_size=8)
 
 

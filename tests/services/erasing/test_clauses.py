@@ -12,6 +12,7 @@ from vault_memory.adapters import git
 from vault_memory.adapters.erasing import Request, still_said
 from vault_memory.adapters.git import Repository
 from vault_memory.services.erasing import erase, of_texts, preview
+from vault_memory.services.erasing.stores import clear_outbox
 from vault_memory.services.erasing.wanted import Wanted
 from vault_memory.services.forgetting import forget, prepare_forgetting
 from vault_memory.services.memories import delete_memories, list_memories, memory_rows, prepare_deletion, remember
@@ -350,3 +351,32 @@ def test_of_a_turn_that_was_forgotten_what_was_made_of_it_tells_what_it_said(vau
     assert erase(vault, of_texts(vault, "alice", [text])).left == ()
     assert leftovers(vault.root, "teach Latin").places == leftovers(vault.root, "teach-latin").places == []
     assert leftovers(vault.root, "Latin and Ripon are old").places
+
+
+def test_the_name_of_a_memory_that_is_cut_within_the_text_loses_what_it_has_of_it(vault: Vault) -> None:
+    record_turn(vault, "alice", "I live in Ripon as the lodger of Ann Oakroyd.", "ok")
+    assert leftovers(vault.root, "ann-oak").places
+    assert erase(vault, of_texts(vault, "alice", ["Ann Oakroyd"])).left == ()
+    assert leftovers(vault.root, "ann-oak").places == leftovers(vault.root, "Ann Oak").places == []
+    assert leftovers(vault.root, "as the lodger of").places
+
+
+def test_a_memory_tells_what_its_turn_said_that_a_person_has_edited(vault: Vault) -> None:
+    record_turn(vault, "alice", "I live in Ripon and teach Latin.", "ok")
+    record_turn(vault, "alice", "I moved to Selby last month.", "ok")
+    (record, *_) = sorted(vault.path("alice", "conversations").glob("*.jsonl"))
+    record.write_text(record.read_text().replace("I live in Ripon and teach Latin.", "I live in York."))
+    assert erase(vault, of_texts(vault, "alice", ["I live in Ripon and teach Latin"])).left == ()
+    assert not [row.title for row in memory_rows(vault, "alice") if "Latin" in row.title]
+
+
+def test_a_memory_that_waits_for_the_long_term_store_goes_with_its_part(vault: Vault) -> None:
+    record_turn(vault, "alice", "I live in Ripon and teach Latin.", "ok")
+    record_turn(vault, "alice", "I moved to Selby last month.", "ok")
+    (row,) = [row for row in memory_rows(vault, "alice") if row.title == "I teach Latin"]
+    waiting = [
+        {"conversation_id": each, "user_id": "alice", "created_at": "2026-01-30T10:00:00+00:00"}
+        for each in (row.memory_id, "conv_1")
+    ]
+    vault.outbox.put(waiting)
+    assert clear_outbox(vault, of_texts(vault, "alice", ["I live in Ripon and teach Latin."])) == 1

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
         without_changes,
     )
     from vault_memory.adapters.erasing.messages import named_in
-    from vault_memory.adapters.erasing.request import Erased, Request
+    from vault_memory.adapters.erasing.request import Erased, Request, known_by
     from vault_memory.adapters.erasing.stones import (
         machine_file,
         new_tombstones,
@@ -42,6 +42,7 @@ __all__ = [
     "finish_erasing",
     "held_files",
     "ignored_files",
+    "known_by",
     "look_for",
     "machine_file",
     "named_in",
@@ -65,6 +66,7 @@ __getattr__ = lazy_exports(
         "Erased": "request",
         "JOURNAL": "former",
         "Request": "request",
+        "known_by": "request",
         "brought_back": "incoming",
         "erase_from_git": "erase",
         "files_of": "working_tree",

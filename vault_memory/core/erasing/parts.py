@@ -54,6 +54,18 @@ class Parts:
                         yield piece[words[first][0] : words[at - 1][1]]
                     first = None
 
+    def cut_off(self, name: str, said: str) -> Iterator[str]:
+        """What a title, or the name of a file, has of a text within which it was cut: it begins as these words do."""
+        words = spans(name)
+        units, whole = [unit for _, _, unit in words], [unit for _, _, unit in spans(said)]
+        if not units or units[:-1] != whole[: len(units) - 1] or not _begins(whole, len(units) - 1, units[-1]):
+            return
+        for at in range(len(units)):
+            if self._texts.goes_on(whole, at, len(units)) and _is_enough(units[at:]):
+                if not self._texts.has_whole(units[at:]):
+                    yield name[words[at][0] : words[-1][1]]
+                return
+
     def _are_theirs(self, units: Sequence[str], left: _Rows) -> list[bool]:
         flags = list[bool]()
         while (at := len(flags)) < len(units):
@@ -90,6 +102,10 @@ class _Rows:
         """Whether one of the texts has these units and no more."""
         return units in self._rows
 
+    def goes_on(self, units: Sequence[str], at: int, end: int) -> bool:
+        """Whether one of the texts begins with this unit, and goes on to the last one before this end, or behind it."""
+        return any(at + len(row) >= end and [*units[at : at + len(row)]] == row for row in self._rows)
+
     def run(self, units: Sequence[str], at: int) -> int:
         """How many units from this one on follow one another in a text: of all places the most."""
         return max((self._alike(units, at, *place) for place in self._places.get(units[at], ())), default=0)
@@ -108,6 +124,10 @@ def _pieces(said: str) -> Iterator[tuple[str, bool]]:
         at = gap.end() if gap else at
         if piece:
             yield piece, gap is not None and gap[0] == _CUT
+
+
+def _begins(units: Sequence[str], at: int, cut: str) -> bool:
+    return at < len(units) and units[at].startswith(cut)
 
 
 def _is_enough(units: Sequence[str]) -> bool:

@@ -24,16 +24,18 @@ from vault_memory.services.vault import Vault
 _LOSSY = ("utf-8", "surrogatepass")
 _MADE = ("memory", "note", "daily", "memory-log", "feedback")
 """Kinds of files in which each line, or all, says of which turn it was made; a note where a person has put a memory."""
-_MAY_QUOTE = ("profile", "learning", "entity", "mistake")
+_MAY_QUOTE = ("learning", "entity", "mistake")
 """Others that the program writes."""
 
 
 class _Made(NamedTuple):
-    """Words in a file that were made of a turn ("" where that is not told)."""
+    """Words in a file that were made of a turn ("" where that is not told); `names` are titles and the name of the file
+    that were made of these, and may be cut."""
 
     path: PurePosixPath
     source: str
     said: str
+    names: tuple[str, ...] = ()
 
 
 class Learned:
@@ -53,7 +55,8 @@ class Learned:
             by_turn.setdefault(made.source or str(made.path), {})[made] = None
         of_turns: dict[str, dict[str, None]] = {}
         for source, all_made in by_turn.items():
-            for part in self._of(source, dict.fromkeys(made.said for made in all_made)):
+            found_in = self._of(source, dict.fromkeys(made.said for made in all_made))
+            for part in (*found_in, *(part for made in all_made for part in self._in_names(made))):
                 with suppress(UsageError):  # it stands in the mark itself
                     if not Erasure([part]).holds(needed):
                         of_turns.setdefault(source, {})[part] = None
@@ -100,16 +103,25 @@ class Learned:
             for said in dict.fromkeys((each, self._masked(each)) if "…" not in each else (self._masked(each),)):
                 yield from self._parts.of(said, turn) if turn else ()
 
+    def _in_names(self, made: _Made) -> Iterator[str]:
+        """What titles and names have of a text that stands in the words themselves, where they are cut within it."""
+        if made.names and self._is_said(made.said):
+            for name in made.names:
+                yield from self._parts.cut_off(name, made.said)
+
     def _left_of(self, source: str, all_said: Collection[str]) -> tuple[str, ...] | None:
         """What the person says in a turn without the texts, for of that memories are made, and not of the reply, which
-        may say it again; nothing where the turn does not say one. Where nobody can look at the turn, as it was
-        forgotten, what was made of it tells instead; None where that says no text."""
+        may say it again. Where the turn does not say a text, or nobody can look at it, as it was forgotten, what was
+        made of it tells instead; where that says no text either, nothing, or None for a turn that nobody can look
+        at."""
         if layout.turn_place(source) is None:
             return None
         turn = turn_at(self._vault, self._user_id, source)
-        if turn is None:
-            return tuple(self._masked(said) for said in all_said if self._is_said(said)) or None
-        return (self._masked(turn.get("user_message") or ""),) if any(map(self._is_said, _said(turn))) else ()
+        own = () if turn is None else (self._masked(turn.get("user_message") or ""),)
+        if turn is not None and any(map(self._is_said, _said(turn))):
+            return own
+        told = tuple(self._masked(said) for said in all_said if self._is_said(said))
+        return (*own, *told) if told else None if turn is None else ()
 
     def _is_said(self, words: str) -> bool:
         return self._erasure.holds(words.encode(*_LOSSY))
@@ -125,7 +137,8 @@ class Learned:
                 if kind == "memory" or b"\nsource: " in data:
                     memory = memories.decode(data.decode("utf-8", "replace"), path.stem)
                     if kind == "memory" or layout.turn_place(memory.source):
-                        yield _Made(path, memory.source, memory.content)
+                        names = (memory.title, memory.heading, path.stem.partition("-")[2].replace("-", " "))
+                        yield _Made(path, memory.source, memory.content, names)
                 continue
             new = dict.fromkeys(line for line in reading.lines(data) if (path, line) not in seen)
             seen.update((path, line) for line in new)

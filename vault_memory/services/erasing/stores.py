@@ -3,15 +3,18 @@ indexes. An entry that holds a text goes as a whole: it has the same words as to
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence, Set
 from datetime import datetime
 from pathlib import Path
 
 from vault_memory.adapters import files, shortterm
+from vault_memory.adapters.erasing import known_by, named_in
 from vault_memory.adapters.index import remove_index
 from vault_memory.adapters.longterm import RowsKept
 from vault_memory.adapters.state import Place
 from vault_memory.core import layout, recent
+from vault_memory.core.erasing import is_an_id
 from vault_memory.core.longterm import targets
 from vault_memory.errors import Busy, ConfigError, EndpointError, IndexUnusable, VaultMemoryError
 from vault_memory.services.erasing.private_files import names_of
@@ -63,16 +66,21 @@ def drop_entries(vault: Vault, wanted: Wanted, asked_at: datetime | None = None)
 def clear_outbox(vault: Vault, wanted: Wanted) -> int:
     """Take turns out of those that wait for the long-term store; how many."""
     others = {folder.name for folder in wanted.request.spared}
-    erasure = wanted.erasure()
-
-    names = names_of(wanted)
+    erasure, names = wanted.erasure(), _names(wanted)
 
     def holds(user_id: str, turn: str) -> bool:
-        is_named = not wanted.is_user and names is not None and names.search(_bytes(turn)) is not None
+        is_named = not wanted.is_user and any(name.search(_bytes(turn)) for name in names)
         is_said = erasure is not None and user_id not in others and erasure.holds(_bytes(turn))
         return user_id in wanted.users or is_named or is_said
 
     return vault.outbox.drop(holds)
+
+
+def _names(wanted: Wanted) -> list[re.Pattern[bytes]]:
+    """By what a row names an erased user or note, or a memory of which a part of a text goes: its row goes as a
+    whole."""
+    made = (known_by(str(path)) for path, _ in wanted.request.parts)
+    return [each for each in (names_of(wanted), named_in({name for name in made if is_an_id(name)})) if each]
 
 
 def clear_long_term(vault: Vault, wanted: Wanted) -> tuple[int, str]:
@@ -109,13 +117,11 @@ def drop_long_term(
     later one. Raises what that raises, and `ConfigError` where no table is mapped."""
     if not targets(vault.config.longterm_tables, vault.config.longterm_columns_map):
         raise ConfigError("no table is mapped: set longterm.tables and longterm.columns_map (docs/stores.md)")
-    erasure = wanted.erasure()
-
-    names = names_of(wanted)
+    erasure, names = wanted.erasure(), _names(wanted)
 
     def holds(values: Sequence[str | None]) -> bool:
         texts = [_bytes(each) for each in said_in(values)]
-        is_named = names is not None and any(map(names.search, texts))
+        is_named = any(name.search(each) for each in texts for name in names)
         return wanted.is_user or is_named or (erasure is not None and any(map(erasure.holds, texts)))
 
     def is_meant(values: Sequence[str | None]) -> bool:
