@@ -17,7 +17,7 @@ from vault_memory.services.daemon import heartbeat
 from vault_memory.services.erasing import erase, of_note, of_texts, of_user, reach_again, still_to_erase
 from vault_memory.services.learning import update_session
 from vault_memory.services.longterm import flush_long_term, persist_long_term
-from vault_memory.services.memories import remember
+from vault_memory.services.memories import memory_rows, remember
 from vault_memory.services.shortterm import load_recent_context, store_short_term
 from vault_memory.services.turns import record_turn
 from vault_memory.services.vault import TOMBSTONES, Vault
@@ -65,6 +65,28 @@ def test_the_row_of_a_memory_goes_with_its_note(opened: Callable[..., Vault], se
         assert erase(vault, of_note(vault, str(memory), long_term=True)).problems == ()
     assert server.sql("SELECT chat FROM thoughts") == [(stays,)]
     assert vault.outbox.counts().waiting == 0
+
+
+@pytest.mark.parametrize("is_asked_at_once", [True, False])
+def test_the_row_of_a_memory_of_which_a_part_goes_is_deleted(
+    opened: Callable[..., Vault], server: PostgresServer, is_asked_at_once: bool
+) -> None:
+    """Also where the text was erased before, and the long-term store is thought of later: no turn says it any more."""
+    text = "I live in Ripon and teach Latin."
+    vault = opened(server.url)
+    stays = str(remember(vault, "alice", "The west door is green"))
+    record_turn(vault, "alice", text, "ok")
+    record_turn(vault, "alice", "I moved to Selby last month.", "ok")
+    (made,) = (row.memory_id for row in memory_rows(vault, "alice") if row.title == "I teach Latin")
+    flush_long_term(vault)
+    for each in (made, stays):
+        if (each,) not in server.sql("SELECT chat FROM thoughts"):
+            server.sql(f"INSERT INTO thoughts (chat, who) VALUES ('{each}', 'alice')")
+    if not is_asked_at_once:
+        assert erase(vault, of_texts(vault, "alice", [text])).rows == 0
+    assert erase(vault, of_texts(vault, "alice", [text], long_term=True)).problems == ()
+    kept = server.sql("SELECT chat FROM thoughts")
+    assert (stays,) in kept and (made,) not in kept
 
 
 def test_many_rows_and_a_database_that_is_away(opened: Callable[..., Vault], server: PostgresServer) -> None:

@@ -11,10 +11,10 @@ from pathlib import PurePosixPath
 from typing import Any, NamedTuple
 
 from vault_memory.adapters import files
-from vault_memory.adapters.erasing import files_of, held_files
+from vault_memory.adapters.erasing import files_of, held_files, known_by
 from vault_memory.adapters.git import ObjectReader, Repository
 from vault_memory.core import layout, memories, reading
-from vault_memory.core.erasing import Erasure, Parts, is_known_by, words_of_every_vault
+from vault_memory.core.erasing import MASK, Erasure, Parts, is_known_by, words_of_every_vault
 from vault_memory.core.notes import entries
 from vault_memory.core.profile import NOTE, Profile, read_row
 from vault_memory.errors import TooLarge, UsageError, in_command
@@ -70,6 +70,13 @@ class Learned:
                 if kind in _MAY_QUOTE:
                     found.setdefault(path, {}).update(dict.fromkeys(known))
         return tuple((path, tuple(parts)) for path, parts in sorted(found.items()))
+
+    def erased_before(self) -> tuple[str, ...]:
+        """The ids of memories that have lost words to an erasing: what a store was sent of them says these still."""
+        top = self._repository.top
+        memory_files = (top / path for path, kind in self._of_user() if kind == "memory")
+        there = (place for place in memory_files if place.is_file() and not place.is_symlink())
+        return tuple(known_by(place.name) for place in there if MASK in (files.read(place, None) or b""))
 
     def values(self) -> tuple[str, ...]:
         """The values of today's profile whose evidence quotes one of the texts or a part of it, each behind its key and

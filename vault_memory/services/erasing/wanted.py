@@ -27,7 +27,8 @@ class Wanted:
     the `former_ids` too; rows of the long-term store may be under those in any case. `request` is what git's half
     is asked for. `long_term`: rows of the long-term store, too. `bodies` are what an erased note said, by which it is
     known when it comes back; `values` are values of the profile that were learned from a text, and stay (`languages
-    Kotlin`); `elsewhere` are former paths of it that stay, for another note or another's is there."""
+    Kotlin`); `before` are memories that have lost words to an erasing, whose rows still say these; `elsewhere` are
+    former paths of it that stay, for another note or another's is there."""
 
     user_id: str
     request: Request
@@ -35,13 +36,14 @@ class Wanted:
     former_ids: tuple[str, ...] = ()
     bodies: tuple[str, ...] = ()
     values: tuple[str, ...] = ()
+    before: tuple[str, ...] = ()
     elsewhere: tuple[str, ...] = ()
     long_term: bool = False
 
     @classmethod
     def of(cls, told: dict[str, Any]) -> Wanted:
         """That of `as_dict`. Raises `ValueError`, `KeyError` or `TypeError` for anything else."""
-        names = ("former_ids", "bodies", "values", "elsewhere")
+        names = ("former_ids", "bodies", "values", "before", "elsewhere")
         several = {name: tuple(map(str, told.get(name, ()))) for name in names}
         is_user, long_term = bool(told["is_user"]), bool(told["long_term"])
         request = Request.of(told["request"])
@@ -49,7 +51,7 @@ class Wanted:
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
-        names = ("user_id", "is_user", "former_ids", "bodies", "values", "elsewhere", "long_term")
+        names = ("user_id", "is_user", "former_ids", "bodies", "values", "before", "elsewhere", "long_term")
         return {name: getattr(self, name) for name in names} | {"request": self.request.as_dict()}
 
     @property
@@ -112,7 +114,9 @@ def of_texts(vault: Vault, user_id: str, texts: Sequence[str], *, long_term: boo
     former = former_ids(vault, user_id)
     learned = Learned(vault, user_id, former, texts)
     request = Request(tuple(texts), spared=spared, parts=learned.parts())
-    return Wanted(user_id, request, former_ids=tuple(former), values=learned.values(), long_term=long_term)
+    before = learned.erased_before() if long_term else ()
+    values = learned.values()
+    return Wanted(user_id, request, former_ids=tuple(former), values=values, before=before, long_term=long_term)
 
 
 def of_note(vault: Vault, name: str, user_id: str = "", *, long_term: bool = False) -> Wanted:
