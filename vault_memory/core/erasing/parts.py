@@ -54,6 +54,13 @@ class Parts:
                         yield piece[words[first][0] : words[at - 1][1]]
                     first = None
 
+    @staticmethod
+    def begins(said: str, message: str) -> bool:
+        """Whether a message begins as words do, up to what was left out of them; the last one may be cut."""
+        first = said[: gap.start()] if (gap := _GAPS.search(said)) else said
+        units, whole = meant(first), meant(message)
+        return not units or (units[:-1] == whole[: len(units) - 1] and _begins(whole, len(units) - 1, units[-1]))
+
     def cut_off(self, name: str, said: str) -> Iterator[str]:
         """What a title, or the name of a file, has of a text within which it was cut: it begins as these words do."""
         words = spans(name)
