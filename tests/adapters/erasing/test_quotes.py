@@ -10,6 +10,7 @@ from tests.adapters.conftest import Vault
 from tests.adapters.erasing.leftovers import leftovers
 from vault_memory.adapters.erasing import Request, tags_that_say
 from vault_memory.adapters.git import Repository
+from vault_memory.core.erasing import Part
 
 NOTES = PurePosixPath("memory/alice/notes")
 BOB = PurePosixPath("memory/bob/USER.md")
@@ -131,7 +132,7 @@ def test_parts_of_a_text_go_from_messages_of_the_user_and_from_a_persons_where_t
         commit(vault, BOB, str(number), message)
     commit(vault, memory, "---\ntitle: I ski\n---\nI ski. I teach Latin.", "b")
     commit(vault, NOTES / "plan.md", "I ski. I teach Latin.", "c")
-    vault.history.erase(Request(("Kettleworth",), parts=((memory, ("I ski", "I teach Latin")),)))
+    vault.history.erase(Request(("Kettleworth",), parts=(Part(memory, ("I ski", "I teach Latin")),)))
     told = vault.git("log", "-4", "--skip=2", "--reverse", "--format=%B").split("\n\n")
     assert "(erased)" in told[1] and "ski" not in told[1] and "Latin" not in told[1]
     assert told[2:5] == [messages[1], "docs(notes): (erased) and I ski", 'Revert "memories(alice): add fact (erased)"']

@@ -380,28 +380,3 @@ def test_a_memory_that_waits_for_the_long_term_store_goes_with_its_part(vault: V
     ]
     vault.outbox.put(waiting)
     assert clear_outbox(vault, of_texts(vault, "alice", ["I live in Ripon and teach Latin."])) == 1
-
-
-def as_on_another_machine(vault: Vault, said: str) -> None:
-    """The line at which a turn of another machine is there is one of this machine here."""
-    (record, *_) = sorted(vault.path("alice", "conversations").glob("*.jsonl"))
-    first, *rest = record.read_text().splitlines(keepends=True)
-    row = json.loads(first) | {"user_message": said, "created_at": "2026-01-30T03:04:05+00:00"}
-    record.write_text("".join([json.dumps(row) + "\n", *rest]))
-
-
-def test_what_another_machine_has_made_is_known_where_its_turns_are_not(vault: Vault) -> None:
-    record_turn(vault, "alice", "I live in Ripon and teach Latin.", "ok")
-    record_turn(vault, "alice", "I moved to Selby last month.", "ok")
-    as_on_another_machine(vault, "I like herons.")
-    assert erase(vault, of_texts(vault, "alice", ["I live in Ripon and teach Latin."])).left == ()
-    assert leftovers(vault.root, "teach Latin").places == []
-
-
-def test_what_a_turn_of_another_machine_has_left_stays(vault: Vault) -> None:
-    record_turn(vault, "alice", "I collect grey geese.", "ok")
-    as_on_another_machine(vault, "I live in Ripon and collect grey geese.")
-    wanted = of_texts(vault, "alice", ["I live in Ripon and collect grey geese."])
-    assert wanted.clauses == ()
-    erase(vault, wanted)
-    assert [row.title for row in memory_rows(vault, "alice")] == ["I collect grey geese"]

@@ -14,7 +14,7 @@ from vault_memory.adapters.erasing.working_tree import ignored_files, in_working
 from vault_memory.adapters.git import EMPTY_TREE, ObjectReader, Repository, object_id
 from vault_memory.adapters.scan import walk
 from vault_memory.core import layout, reading
-from vault_memory.core.erasing import MASK, Literal
+from vault_memory.core.erasing import MASK, WHOLE, Literal, turn_of
 from vault_memory.errors import HistoryError
 
 _EMPTY = object_id("blob", b"")
@@ -63,12 +63,14 @@ def still_said(repository: Repository, request: Request, forms: Iterable[str]) -
     name or a message; and the parts in the files that have them. What is spared, packed or of the state is not
     looked at."""
     of_all = Literal(forms)
-    of_files = {known_by(str(path)): Literal(texts) for path, texts in request.parts}
+    of_files: dict[str, list[tuple[tuple[str, str, str], Literal]]] = {}
+    for part in request.parts:
+        of_files.setdefault(known_by(str(part.path)), []).append((part.turn, Literal(part.texts)))
     found: dict[str, None] = {}
 
     def look(where: str, data: bytes, path: PurePosixPath | None = None) -> None:
-        own = of_files.get(known_by(path.name), of_files.get(str(path))) if path else None
-        if said := of_all.found(data) or (own.found(data) if own else ""):
+        own = of_files.get(known_by(path.name), of_files.get(str(path), ())) if path else ()
+        if said := of_all.found(data) or next(filter(None, (_found_in(data, *each) for each in own)), ""):
             found[f"{where}: {said}"] = None
 
     def is_ours(path: PurePosixPath) -> bool:
@@ -88,6 +90,20 @@ def still_said(repository: Repository, request: Request, forms: Iterable[str]) -
     for commit, message in zip(told[::2], told[1::2], strict=False):
         look(f"the message of {commit.decode().strip()}", message)
     return [*found]
+
+
+def _found_in(data: bytes, turn: tuple[str, str, str], words: Literal) -> str:
+    """The first of these words in the lines that are from a turn, or in all."""
+    found = words.found(data)
+    if not found or turn == WHOLE:
+        return found
+    return next(filter(None, (words.found(line) for line in reading.lines(data) if _is_of(line, turn))), "")
+
+
+def _is_of(line: bytes, turn: tuple[str, str, str]) -> bool:
+    """Whether a line is from a turn, also where it has lost words of that."""
+    place, time, said = turn_of(line) or WHOLE
+    return (place, time) == turn[:2] and (said == turn[2] or MASK.decode() in said)
 
 
 def without_changes(repository: Repository) -> list[str]:

@@ -10,36 +10,39 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from vault_memory.core import layout
-from vault_memory.core.erasing import Erasure, is_an_id, is_known_by, is_of_a_user
+from vault_memory.core.erasing import Erasure, Part, PartsOfFile, is_an_id, is_known_by, is_of_a_user
 
 
 @dataclass(frozen=True)
 class Request:
     """What is erased: texts, files and folders (`gone`), but no text in the folders that are `spared`; and messages in
-    which one of the `named` words stands. `parts` are files that were made of parts of the texts, each with these:
-    there they are erased as well, and in messages (`parts_in_message`). `called` has names of files
-    and folders, and what each is called without the texts. Paths are from the repository's top. Raises `UsageError` for
-    a text that is too short, and for nothing at all."""
+    which one of the `named` words stands. `parts` are what files have that was made of parts of the texts: there these
+    are erased as well, and in messages (`parts_in_message`). `called` has names of files and folders, and what each is
+    called without the texts. Paths are from the repository's top. Raises `UsageError` for a text that is too short, and
+    for nothing at all."""
 
     texts: tuple[str, ...] = ()
     gone: tuple[PurePosixPath, ...] = ()
     spared: tuple[PurePosixPath, ...] = ()
     named: tuple[str, ...] = ()
     called: tuple[tuple[str, str], ...] = ()
-    parts: tuple[tuple[PurePosixPath, tuple[str, ...]], ...] = ()
+    parts: tuple[Part, ...] = ()
 
     @classmethod
     def of(cls, told: Mapping[str, Any]) -> Request:
         """That of `as_dict`. Raises `ValueError`, `KeyError` or `TypeError` for anything else."""
         paths = {name: tuple(map(PurePosixPath, told[name])) for name in ("gone", "spared")}
         called = tuple((str(old), str(new)) for old, new in told.get("called", ()))
-        parts = tuple((PurePosixPath(path), tuple(map(str, texts))) for path, texts in told.get("parts", ()))
+        parts = tuple(
+            Part(PurePosixPath(path), tuple(map(str, texts)), (str(place), str(time), str(words)))
+            for path, texts, (place, time, words) in told.get("parts", ())
+        )
         return cls(tuple(told["texts"]), **paths, named=tuple(told["named"]), called=called, parts=parts)
 
     def as_dict(self) -> dict[str, list[Any]]:
         """For JSON."""
         plain = {name: [*map(str, getattr(self, name))] for name in ("texts", "gone", "spared", "named")}
-        parts = [[str(path), [*texts]] for path, texts in self.parts]
+        parts = [[str(part.path), [*part.texts], [*part.turn]] for part in self.parts]
         return {**plain, "called": [*map(list, self.called)], "parts": parts}
 
     def erasure(self) -> Erasure | None:
@@ -53,20 +56,20 @@ class Request:
     @cached_property
     def parts_of_all(self) -> Erasure | None:
         """The parts of all files as they are looked for; None for none."""
-        texts = dict.fromkeys(text for _, each in self.parts for text in each)
+        texts = dict.fromkeys(text for part in self.parts for text in part.texts)
         return Erasure(texts) if texts else None
 
-    def parts_in(self, name: str) -> Erasure | None:
+    def parts_in(self, name: str) -> PartsOfFile | None:
         """The parts of a file as they are looked for, by its path, or by its name where that begins with the id of a
         memory: it may have had another path and title. None for none."""
         return self._parts_by_name.get(known_by(name))
 
     @cached_property
-    def _parts_by_name(self) -> dict[str, Erasure]:
-        found: dict[str, dict[str, None]] = {}
-        for path, texts in self.parts:
-            found.setdefault(known_by(str(path)), {}).update(dict.fromkeys(texts))
-        return {name: Erasure(texts) for name, texts in found.items()}
+    def _parts_by_name(self) -> dict[str, PartsOfFile]:
+        found: dict[str, list[Part]] = {}
+        for part in self.parts:
+            found.setdefault(known_by(str(part.path)), []).append(part)
+        return {name: PartsOfFile(parts) for name, parts in found.items()}
 
     def parts_in_message(self, message: bytes) -> Erasure | None:
         """The parts as they are looked for in a message: all in one of the program's that is of the users whose files
@@ -77,7 +80,7 @@ class Request:
 
     @cached_property
     def _of_whom(self) -> re.Pattern[bytes]:
-        users = sorted({layout.scope_of(path) for path, _ in self.parts})
+        users = sorted({layout.scope_of(part.path) for part in self.parts})
         ways = (rf"\({re.escape(user)}\): |{re.escape(str(layout.user_dir(user)))}/" for user in users)
         return re.compile("|".join(ways).encode())
 

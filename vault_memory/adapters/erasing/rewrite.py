@@ -14,7 +14,7 @@ from vault_memory.adapters.erasing.messages import Messages, divided
 from vault_memory.adapters.erasing.request import Request
 from vault_memory.adapters.git import EMPTY_TREE, FOLDER_MODE, SUBMODULE_MODE, object_id
 from vault_memory.core import reading
-from vault_memory.core.erasing import MASK, Erasure
+from vault_memory.core.erasing import MASK, PartsOfFile
 from vault_memory.core.graph import FileNames
 
 _ENTRY = re.compile(rb"([0-7]{5,6}) ([^\0]+)\0(.{20})", re.DOTALL)
@@ -36,7 +36,7 @@ class _Folder:
     with more of them."""
 
     gone: set[bytes] = field(default_factory=set)
-    parts: dict[bytes, Erasure] = field(default_factory=dict)
+    parts: dict[bytes, PartsOfFile] = field(default_factory=dict)
     below: dict[bytes, _Folder] = field(default_factory=dict)
     is_spared: bool = False
 
@@ -69,15 +69,16 @@ class Rewrite:
             self._folder(path.parent).gone.add(os.fsencode(path.name))
         for path in request.spared:
             self._folder(path.parent).below[os.fsencode(path.name)] = _SPARED
-        for path, _ in request.parts:
+        with_parts = dict.fromkeys(part.path for part in request.parts)
+        for path in with_parts:
             if parts := request.parts_in(str(path)):
                 self._folder(path.parent).parts[os.fsencode(path.name)] = parts
-        self._own: dict[bytes, Erasure | None] = {}
-        self._moved = {os.fsencode(path.name): request.parts_in(str(path)) for path, _ in request.parts}
+        self._own: dict[bytes, PartsOfFile | None] = {}
+        self._moved = {os.fsencode(path.name): request.parts_in(str(path)) for path in with_parts}
         called = {os.fsencode(old): os.fsencode(new) for old, new in request.called}
         self.names = FileNames(lambda name: self._masked(name, self._by_name(name) or self._moved.get(name)), called)
         self._heard: set[tuple[int, str]] = set()
-        self._blobs: dict[tuple[str, Erasure | None], str] = {}
+        self._blobs: dict[tuple[str, PartsOfFile | None], str] = {}
         self._trees: dict[tuple[int, str], str | None] = {}
 
     def _folder(self, path: PurePosixPath) -> _Folder:
@@ -90,11 +91,11 @@ class Rewrite:
         """Bytes without the texts."""
         return self._masked(data, None)
 
-    def _masked(self, data: bytes, parts: Erasure | None) -> bytes:
-        data = self._texts.masked(data) if self._texts else data
-        return parts.masked(data) if parts else data
+    def _masked(self, data: bytes, parts: PartsOfFile | None) -> bytes:
+        masked = self._texts.masked(data) if self._texts else data
+        return parts.masked(masked, data) if parts else masked
 
-    def _by_name(self, name: bytes) -> Erasure | None:
+    def _by_name(self, name: bytes) -> PartsOfFile | None:
         """The parts of a file that is known by its name, wherever it is."""
         if not self._request.parts:
             return None
@@ -102,10 +103,10 @@ class Rewrite:
             self._own[name] = self._request.parts_in(os.fsdecode(name))
         return self._own[name]
 
-    def _parts(self, name: bytes, folder: _Folder) -> Erasure | None:
+    def _parts(self, name: bytes, folder: _Folder) -> PartsOfFile | None:
         return folder.parts.get(name) or self._by_name(name)
 
-    def _parts_at(self, path: PurePosixPath) -> Erasure | None:
+    def _parts_at(self, path: PurePosixPath) -> PartsOfFile | None:
         folder = self._top
         for name in map(os.fsencode, path.parent.parts):
             folder = folder.below.get(name, _PLAIN)
@@ -163,7 +164,7 @@ class Rewrite:
         """The id of the blob of a file at a path without the texts."""
         return blob if self.is_spared(path) else self.blob(blob, self._parts_at(path))
 
-    def blob(self, blob: str, parts: Erasure | None = None) -> str:
+    def blob(self, blob: str, parts: PartsOfFile | None = None) -> str:
         """The id of the blob without the texts, and without these parts of them."""
         if self._texts is None:
             return blob

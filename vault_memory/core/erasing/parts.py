@@ -6,10 +6,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from pathlib import PurePosixPath
+from typing import NamedTuple
 
+from vault_memory.core import reading
 from vault_memory.core.erasing.cuts import ENOUGH_BYTES
-from vault_memory.core.erasing.forms import MASK, MIN_BYTES
+from vault_memory.core.erasing.forms import MASK, MIN_BYTES, Erasure
 from vault_memory.core.erasing.units import DIVIDER, kind_of, meant, readings, spans
+from vault_memory.core.notes import entries
 from vault_memory.core.privacy import ERASED, PRIVATE
 
 _MIN_WORD_BYTES = 5
@@ -18,12 +22,76 @@ _KNOWN_BYTES = 8
 _CUT = "…"
 _GAPS = re.compile(rf"{re.escape(PRIVATE)}|{re.escape(ERASED)}|{_CUT}")
 
+Turn = tuple[str, str, str]
+"""The place of a turn, and when it was, as a line tells it; of a log also the words that it has of it, as another
+machine may have had another turn in the same minute."""
+WHOLE: Turn = ("", "", "")
+
+
+class Part(NamedTuple):
+    """Parts of texts that go from a file: from all of it, or from its lines that are from one turn."""
+
+    path: PurePosixPath
+    texts: tuple[str, ...]
+    turn: Turn = WHOLE
+
+
+def turn_of(line: bytes) -> Turn | None:
+    """The turn that a line of evidence or of a daily log is from; None for any other line."""
+    if line.startswith(b"{"):
+        try:
+            row = reading.json_value(line)
+        except ValueError:
+            return None
+        return (str(row.get("source") or ""), str(row.get("created_at") or ""), "") if isinstance(row, dict) else None
+    request = entries.request_in(line.decode("utf-8", "replace"))
+    return (request.source, request.time, request.words) if request else None
+
+
+class PartsOfFile:
+    """Parts that go from a file, as they are looked for."""
+
+    def __init__(self, parts: Iterable[Part]) -> None:
+        texts: dict[Turn, dict[str, None]] = {}
+        for part in parts:
+            texts.setdefault(part.turn, {}).update(dict.fromkeys(part.texts))
+        whole = texts.pop(WHOLE, None)
+        self._of_whole = Erasure(whole) if whole else None
+        self._of_turns = {turn: Erasure(each) for turn, each in texts.items()}
+        self._of_any = Erasure(text for each in texts.values() for text in each) if texts else None
+        self._lines: dict[tuple[bytes, bytes], bytes] = {}  # each version of a file has most lines of the one before
+
+    def masked(self, data: bytes, former: bytes) -> bytes:
+        """The bytes with the mark for each part; `former` is what they were with the texts, in as many lines."""
+        data = self._of_whole.masked(data) if self._of_whole else data
+        if self._of_any is None or not self._of_any.holds(data):
+            return data
+        lines, before = (reading.lines(each, keep_ends=True) for each in (data, former))
+        return b"".join(map(self._line, lines, before if len(before) == len(lines) else lines))
+
+    def _line(self, line: bytes, former: bytes) -> bytes:
+        if (line, former) not in self._lines:
+            parts = self._of_turns.get(turn_of(former) or WHOLE)
+            self._lines[line, former] = parts.masked(line) if parts else line
+        return self._lines[line, former]
+
 
 def is_known_by(part: str) -> bool:
     """Whether a part is known where nothing tells of which turn it is: it has two words at least, and eight letters or
     three Chinese characters."""
     units = [unit for _, _, unit in spans(part)]
     return len("".join(units).encode()) >= _KNOWN_BYTES and (len(units) > 1 or kind_of(units[0]) == "wide")
+
+
+def is_cut(said: str) -> bool:
+    """Whether something was left out of words."""
+    return _GAPS.search(said) is not None
+
+
+def in_a_row(said: str, texts: Iterable[str]) -> int:
+    """How many units of some words follow one another in one of the texts, at most."""
+    units, rows = meant(said), _Rows(map(meant, texts))
+    return max((rows.run(units, at) for at in range(len(units))), default=0)
 
 
 class Parts:
@@ -53,13 +121,6 @@ class Parts:
                     if _is_enough(units[first:at]) and not self._texts.has_whole(units[first:at]):
                         yield piece[words[first][0] : words[at - 1][1]]
                     first = None
-
-    @staticmethod
-    def begins(said: str, message: str) -> bool:
-        """Whether a message begins as words do, up to what was left out of them; the last one may be cut."""
-        first = said[: gap.start()] if (gap := _GAPS.search(said)) else said
-        units, whole = meant(first), meant(message)
-        return not units or (units[:-1] == whole[: len(units) - 1] and _begins(whole, len(units) - 1, units[-1]))
 
     def cut_off(self, name: str, said: str) -> Iterator[str]:
         """What a title, or the name of a file, has of a text within which it was cut: it begins as these words do."""

@@ -15,7 +15,18 @@ from vault_memory.adapters import files
 from vault_memory.adapters.erasing import files_of, held_files, known_by
 from vault_memory.adapters.git import ObjectReader, Repository
 from vault_memory.core import layout, memories, reading
-from vault_memory.core.erasing import MASK, Erasure, Parts, is_an_id, is_known_by, words_of_every_vault
+from vault_memory.core.erasing import (
+    MASK,
+    WHOLE,
+    Erasure,
+    Part,
+    Parts,
+    in_a_row,
+    is_an_id,
+    is_cut,
+    is_known_by,
+    words_of_every_vault,
+)
 from vault_memory.core.notes import entries
 from vault_memory.core.profile import NOTE, Profile, read_row
 from vault_memory.errors import TooLarge, UsageError, in_command
@@ -25,19 +36,23 @@ from vault_memory.services.vault import Vault
 _LOSSY = ("utf-8", "surrogatepass")
 _MADE = ("memory", "note", "daily", "memory-log", "feedback")
 """Kinds of files in which each line, or all, says of which turn it was made; a note where a person has put a memory."""
+_HERE = "here"
 _MAY_QUOTE = ("learning", "entity", "mistake")
 """Others that the program writes."""
 
 
 class _Made(NamedTuple):
-    """Words in a file that were made of a turn: its place ("" where that is not told), and when it was, as the second
-    (Unix) or as a log tells it; `names` are titles and the name of the file that were made of these, and may be cut."""
+    """Words in a file that were made of a turn: its place ("" where that is not told); when it was, as a time, or as a
+    log tells it (`HH:MM`, "" for neither); and the line in which they are, as it names the turn. `names` are titles and
+    the name of the file that were made of these, and may be cut; `memory` is its id."""
 
     path: PurePosixPath
     source: str
     at: int | str
     said: str
+    line: tuple[str, str, str] = WHOLE
     names: tuple[str, ...] = ()
+    memory: str = ""
 
 
 class Learned:
@@ -46,35 +61,29 @@ class Learned:
     def __init__(self, vault: Vault, user_id: str, former: Sequence[str], texts: Sequence[str]) -> None:
         self._vault, self._user_id, self._scopes = vault, user_id, (user_id, *former)
         self._erasure, self._parts = Erasure(texts), Parts(texts)
+        self._memories: dict[str, tuple[str, str]] = {}
+        self._records: dict[str, Mapping[str, Any] | None] = {}
 
-    def parts(self) -> tuple[tuple[PurePosixPath, tuple[str, ...]], ...]:
+    def parts(self) -> tuple[Part, ...]:
         """Each file with words that were made of a part of a text, and these; of words of which nothing tells what
         their turn said, only what stands in a text as a whole. Raises `VaultMemoryError` for an archive that cannot be
         read."""
         needed = "\n".join(words_of_every_vault()).encode()  # a value such as `detailed` stays
-        by_turn: dict[tuple[str, int | str], dict[_Made, None]] = {}
-        paths: dict[str, dict[PurePosixPath, None]] = {}
-        for made in self._all_made():
-            source = made.source or str(made.path)
-            by_turn.setdefault((source, made.at), {})[made] = None
-            paths.setdefault(source, {})[made.path] = None
-        of_turns: dict[str, dict[str, None]] = {}
-        for (source, at), all_made in by_turn.items():
-            found_in = self._of(source, at, dict.fromkeys(made.said for made in all_made))
+        found: dict[tuple[PurePosixPath, tuple[str, str, str]], dict[str, None]] = {}
+        for source, is_here, all_made in self._turns():
+            is_told = any(made.line[2] and not is_cut(made.said) for made in all_made)
+            found_in = self._of(source, is_here, dict.fromkeys(made.said for made in all_made), is_told)
             for part in (*found_in, *(part for made in all_made for part in self._in_names(made))):
                 with suppress(UsageError):  # it stands in the mark itself
                     if not Erasure([part]).holds(needed):
-                        of_turns.setdefault(source, {})[part] = None
-        found: dict[PurePosixPath, dict[str, None]] = {}
-        for source, parts in of_turns.items():
-            for path in paths[source]:
-                found.setdefault(path, {}).update(parts)
-        all_parts = dict.fromkeys(part for parts in of_turns.values() for part in parts)
+                        for made in all_made:
+                            found.setdefault((made.path, made.line), {})[part] = None
+        all_parts = dict.fromkeys(part for parts in found.values() for part in parts)
         if known := [part for part in all_parts if is_known_by(part)]:
             for path, kind in self._of_user():
                 if kind in _MAY_QUOTE:
-                    found.setdefault(path, {}).update(dict.fromkeys(known))
-        return tuple((path, tuple(parts)) for path, parts in sorted(found.items()))
+                    found.setdefault((path, WHOLE), {}).update(dict.fromkeys(known))
+        return tuple(Part(path, tuple(parts), line) for (path, line), parts in sorted(found.items()))
 
     def erased_before(self) -> tuple[str, ...]:
         """The ids of memories that have lost words to an erasing: what a store was sent of them says these still."""
@@ -97,15 +106,58 @@ class Learned:
                 continue
             is_held = any(item.value == row.value for item in profile.items(row.key)) if row.value else False
             is_said = is_held and self._is_said(row.quote)
-            if is_said or (is_held and any(True for _ in self._of(row.source, _second(row.at), [row.quote]))):
+            is_here = is_held and self._is_here(row.source, _second(row.at))
+            if is_said or (is_held and any(True for _ in self._of(row.source, is_here, [row.quote]))):
                 found[f"{row.key} {in_command(row.value)}"] = None
         return tuple(found)
 
-    def _of(self, source: str, at: int | str, all_said: Collection[str]) -> Iterator[str]:
-        """The parts of the texts in words that were made of one turn."""
+    def _turns(self) -> Iterator[tuple[str, bool, list[_Made]]]:
+        """(source, whether this machine's record tells of it, what was made of it) of each turn of which something was
+        made that may have to do with the texts. Another machine has other turns at the same places: a memory and a line
+        of evidence tell the second, a log the minute, and, where two turns were in one, how they begin."""
+        of_places: dict[str, list[_Made]] = {}
+        for made in list(self._all_made()):
+            dated = made._replace(at=_second_of(self._first(made.memory))) if made.memory else made
+            of_places.setdefault(made.source or str(made.path), []).append(dated)
+        for source, all_made in of_places.items():
+            if not any(self._is_said(made.said) or any(self._parts.of(made.said, ())) for made in all_made):
+                continue
+            turns: dict[int | str, list[_Made]] = {}
+            for made in sorted(all_made, key=lambda made: (isinstance(made.at, str), made.at == "")):
+                turns.setdefault(self._turn_of(made, turns), []).append(made)
+            for turn, all_of_it in turns.items():
+                yield source, turn == _HERE, all_of_it
+
+    def _first(self, memory_id: str) -> str:
+        """The memory that a turn made, of which this one was split off or edited: its id tells when that was."""
+        seen = {memory_id}
+        while (found := self._memories.get(memory_id)) and found[1] not in seen:
+            source, before = found
+            if self._memories.get(before, ("", ""))[0] != source:
+                break
+            seen.add(memory_id := before)
+        return memory_id
+
+    def _turn_of(self, made: _Made, turns: Mapping[int | str, Sequence[_Made]]) -> int | str:
+        """Which of the turns at one place it was made of: `_HERE`, or when that was. The surest come first."""
+        if isinstance(made.at, int):
+            return _HERE if self._is_here(made.source, made.at) else made.at
+        told = {
+            turn: [each.said for each in all_of_it]
+            for turn, all_of_it in turns.items()
+            if any(_is_the_time(made.at, each.at) for each in all_of_it)
+        }
+        if (turn := self._turn(made.source)) and _is_the_time(made.at, _second(_time(turn))):
+            told = {_HERE: [turn.get("user_message") or "", *told.pop(_HERE, [])], **told}
+        if len(told) < 2:
+            return next(iter(told), made.at)
+        return max(told, key=lambda each: in_a_row(made.said, told[each]))
+
+    def _of(self, source: str, is_here: bool, all_said: Collection[str], is_told: bool = False) -> Iterator[str]:
+        """The parts of the texts in words that were made of one turn; `is_told` by a log, whole."""
         if not any(True for said in all_said for _ in self._parts.of(said, ())):
             return  # whatever the turn says
-        turn = self._left_of(source, at, all_said)
+        turn = self._left_of(source, is_here, all_said, is_told)
         for each in all_said:
             if turn is None:
                 yield from self._parts.as_a_whole(each)
@@ -121,28 +173,29 @@ class Learned:
             for name in made.names:
                 yield from self._parts.cut_off(name, made.said)
 
-    def _left_of(self, source: str, at: int | str, all_said: Collection[str]) -> tuple[str, ...] | None:
+    def _left_of(self, source: str, is_here: bool, all_said: Collection[str], is_told: bool) -> tuple[str, ...] | None:
         """What the person says in a turn without the texts, for of that memories are made, and not of the reply, which
         may say it again. Where the turn does not say a text, or nobody can look at it, as it was forgotten, what was
         made of it tells instead; where that says no text either, nothing, or None for a turn that nobody can look
         at."""
         if layout.turn_place(source) is None:
             return None
-        turn = turn_at(self._vault, self._user_id, source)
-        if turn is not None and not self._is_of(turn, at, all_said):
-            turn = None
+        turn = self._turn(source) if is_here else None
         own = () if turn is None else (self._masked(turn.get("user_message") or ""),)
         if turn is not None and any(map(self._is_said, _said(turn))):
             return own
         told = tuple(self._masked(said) for said in all_said if self._is_said(said))
-        return (*own, *told) if told else None if turn is None else ()
+        return (*own, *told) if told else None if turn is None and not is_told else ()
 
-    def _is_of(self, turn: Mapping[str, Any], at: int | str, all_said: Collection[str]) -> bool:
-        """Whether words were made of this turn: another machine has other turns at the same places. A log tells how the
-        turn began, anything else when it was."""
-        if isinstance(at, int):
-            return _second(_time(turn)) in (at, "")
-        return not at or any(self._parts.begins(said, turn.get("user_message") or "") for said in all_said)
+    def _is_here(self, source: str, at: int | str) -> bool:
+        """Whether the turn at a place in the records of this machine is the one that was at this second."""
+        turn = self._turn(source)
+        return turn is not None and (at == "" or _second(_time(turn)) in (at, ""))
+
+    def _turn(self, source: str) -> Mapping[str, Any] | None:
+        if source not in self._records:
+            self._records[source] = turn_at(self._vault, self._user_id, source)
+        return self._records[source]
 
     def _is_said(self, words: str) -> bool:
         return self._erasure.holds(words.encode(*_LOSSY))
@@ -159,19 +212,24 @@ class Learned:
                     memory = memories.decode(data.decode("utf-8", "replace"), path.stem)
                     if kind == "memory" or layout.turn_place(memory.source):
                         names = (memory.title, memory.heading, path.stem.partition("-")[2].replace("-", " "))
-                        yield _Made(path, memory.source, _second_of(path), memory.content, names)
+                        known = known_by(path.name)
+                        self._memories[known] = memory.source, memory.supersedes or ""
+                        yield _Made(path, memory.source, "", memory.content, names=names, memory=known)
                 continue
             new = dict.fromkeys(line for line in reading.lines(data) if (path, line) not in seen)
             seen.update((path, line) for line in new)
             for line in new:
                 if kind == "feedback":
                     if row := read_row(line):
-                        yield _Made(path, row.source, _second(row.at), row.quote)
+                        at, name = _second(row.at), (row.source, row.created_at, "")
+                        yield _Made(path, row.source, at, row.quote, name)
                         if row.key == NOTE:  # any other value is a word of a field, which is no text
-                            for each in (path, layout.user_dir(layout.scope_of(path)) / layout.PROFILE):
-                                yield _Made(each, row.source, _second(row.at), row.value)
+                            yield _Made(path, row.source, at, row.value, name)
+                            profile = layout.user_dir(layout.scope_of(path)) / layout.PROFILE
+                            yield _Made(profile, row.source, at, row.value)
                 elif request := entries.request_in(line.decode("utf-8", "replace")):
-                    yield _Made(path, request.source, request.time, request.words)
+                    name = request.source, request.time, request.words
+                    yield _Made(path, request.source, request.time, request.words, name)
                 elif kind == "memory-log":
                     yield _Made(path, "", "", re.split(": |：", line.decode("utf-8", "replace"), maxsplit=1)[-1])
 
@@ -225,14 +283,22 @@ def _time(turn: Mapping[str, Any]) -> datetime | None:
     return None
 
 
+def _is_the_time(told: int | str, at: int | str) -> bool:
+    """Whether what one line tells, a minute in some zone, or nothing, may be this time. Zones differ by quarters of an
+    hour."""
+    if not isinstance(told, str) or not told or at == "":
+        return True
+    minute = int(told[:2]) * 60 + int(told[3:])
+    return told == at if isinstance(at, str) else (minute - at // 60) % 15 == 0
+
+
 def _second(at: datetime | None) -> int | str:
     """The second of a time; "" where there is none."""
     return int(at.timestamp()) if at else ""
 
 
-def _second_of(path: PurePosixPath) -> int | str:
+def _second_of(memory_id: str) -> int | str:
     """When the turn was of which a memory was made at once, by its id; "" for any other memory."""
-    prefix, _, rest = path.stem.partition("_")
-    return (
-        int(rest.partition("_")[0]) // 1000 if prefix == memories.SAID_PREFIX and is_an_id(known_by(path.name)) else ""
-    )
+    prefix, _, rest = memory_id.partition("_")
+    is_of_a_turn = prefix == memories.SAID_PREFIX and is_an_id(memory_id)
+    return int(rest.partition("_")[0]) // 1000 if is_of_a_turn else ""

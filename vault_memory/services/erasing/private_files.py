@@ -131,18 +131,23 @@ def kept_by_others(vault: Vault, wanted: Wanted) -> dict[str, int]:
 
 
 def own_with_parts(vault: Vault, wanted: Wanted) -> list[PurePosixPath]:
-    """The notes of the user's own and the shared ones that say a part of a text of which something was made, or are
-    called so: they stay."""
-    if (parts := wanted.request.parts_of_all) is None:
+    """The notes and logs of the user's own and the shared ones that say a part of a text of which something was made,
+    or are called so, and stay so."""
+    erasure, parts = wanted.erasure(), wanted.request.parts_of_all
+    if erasure is None or parts is None:
         return []
-    made = {path for path, _ in wanted.request.parts}
-    return [
-        path
-        for path in files_of(Repository(vault.history.root))
-        if path.suffix == ".md" and path not in made and layout.scope_of(path) in (wanted.user_id, layout.SHARED)
-        if (place := vault.root / path).is_file() and not place.is_symlink() and not layout.is_state(path)
-        if parts.holds(files.read(place, None) or b"") or parts.holds(os.fsencode(path))
-    ]
+    found = list[PurePosixPath]()
+    for path in files_of(Repository(vault.history.root)):
+        place, own = vault.root / path, wanted.request.parts_in(str(path))
+        if path.suffix != ".md" or layout.is_state(path) or not place.is_file() or place.is_symlink():
+            continue
+        data = files.read(place, None) or b""
+        if layout.scope_of(path) in (wanted.user_id, layout.SHARED) and (
+            parts.holds(own.masked(erasure.masked(data), data) if own and parts.holds(data) else data)
+            or (own is None and parts.holds(os.fsencode(path)))
+        ):
+            found.append(path)
+    return found
 
 
 def _changes(vault: Vault, wanted: Wanted) -> Iterator[tuple[PurePosixPath, bytes | Callable[[bytes], bytes] | None]]:

@@ -79,7 +79,7 @@ def clear_outbox(vault: Vault, wanted: Wanted) -> int:
 def _names(wanted: Wanted) -> list[re.Pattern[bytes]]:
     """By what a row names an erased user or note, or a memory of which a part of a text goes, or went before: its row
     goes as a whole."""
-    made = (*(known_by(str(path)) for path, _ in wanted.request.parts), *wanted.before)
+    made = (*(known_by(str(part.path)) for part in wanted.request.parts), *wanted.before)
     return [each for each in (names_of(wanted), named_in({name for name in made if is_an_id(name)})) if each]
 
 

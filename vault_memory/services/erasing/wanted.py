@@ -66,7 +66,7 @@ class Wanted:
     @property
     def clauses(self) -> tuple[str, ...]:
         """The parts of the texts of which something was made."""
-        return tuple(dict.fromkeys(text for _, texts in self.request.parts for text in texts))
+        return tuple(dict.fromkeys(text for part in self.request.parts for text in part.texts))
 
     def tombstones(self, none: Tombstones) -> Tombstones:
         """By which it is known again. A part may be said again by itself."""

@@ -1,0 +1,114 @@
+"""What was made of other turns, also of another machine's at the same places, stays whole; and what was made of the
+turn that says the text goes, whoever tells of it."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.adapters.erasing.leftovers import leftovers
+from vault_memory.services.erasing import erase, of_texts
+from vault_memory.services.forgetting import forget, prepare_forgetting
+from vault_memory.services.memories import memory_rows
+from vault_memory.services.turns import record_turn
+from vault_memory.services.vault import Vault
+
+
+def as_on_another_machine(vault: Vault, said: str, at: str = "2026-01-30T03:04:05+00:00") -> None:
+    """The line at which a turn of another machine is there is one of this machine here."""
+    (record, *_) = sorted(vault.path("alice", "conversations").glob("*.jsonl"))
+    first, *rest = record.read_text().splitlines(keepends=True)
+    row = json.loads(first) | {"user_message": said, "created_at": at}
+    record.write_text("".join([json.dumps(row) + "\n", *rest]))
+
+
+def test_what_another_machine_has_made_is_known_where_its_turns_are_not(vault: Vault) -> None:
+    record_turn(vault, "alice", "I live in Ripon and teach Latin.", "ok")
+    record_turn(vault, "alice", "I moved to Selby last month.", "ok")
+    as_on_another_machine(vault, "I like herons.")
+    assert erase(vault, of_texts(vault, "alice", ["I live in Ripon and teach Latin."])).left == ()
+    assert leftovers(vault.root, "teach Latin").places == []
+
+
+def test_what_a_turn_of_another_machine_has_left_stays(vault: Vault) -> None:
+    record_turn(vault, "alice", "I collect grey geese.", "ok")
+    as_on_another_machine(vault, "I live in Ripon and collect grey geese.")
+    wanted = of_texts(vault, "alice", ["I live in Ripon and collect grey geese."])
+    assert wanted.clauses == ()
+    erase(vault, wanted)
+    assert [row.title for row in memory_rows(vault, "alice")] == ["I collect grey geese"]
+
+
+@pytest.mark.parametrize("way", ["on another machine", "its record is deleted", "it was forgotten"])
+@pytest.mark.parametrize(
+    ("text", "moved", "part"),
+    [
+        ("I live in Ripon and teach Latin. The rain is endless here.", "I moved to Selby last month.", "teach Latin"),
+        ("The rain is endless. I live in Ripon and teach Latin.", "I moved to Selby last month.", "teach Latin"),
+        ("我讨厌下雨。我住在嘉兴，教德文。", "我搬到绍兴了", "教德文"),
+    ],
+)
+def test_the_log_tells_what_a_turn_said_that_is_in_no_record(
+    vault: Vault, text: str, moved: str, part: str, way: str
+) -> None:
+    source = record_turn(vault, "alice", text, "ok").source
+    record_turn(vault, "alice", moved, "ok")
+    assert leftovers(vault.root, part).places
+    if way == "on another machine":
+        as_on_another_machine(vault, "I collect brass sundials.")
+    elif way == "its record is deleted":
+        vault.path("alice", source.partition(":")[0]).unlink()
+    else:
+        forget(vault, "alice", prepare_forgetting(vault, "alice", turn=source).code, turn=source)
+    assert erase(vault, of_texts(vault, "alice", [text])).left == ()
+    assert leftovers(vault.root, part).places == leftovers(vault.root, part.replace(" ", "-")).places == []
+
+
+def test_what_another_turn_says_stays_in_its_memory_its_evidence_and_its_line_of_the_log(vault: Vault) -> None:
+    """On the same day, so in the same files."""
+    text, other = (
+        "I prefer Vim over Emacs and I live in Ripon with Orla.",
+        "I prefer Vim over Emacs, as my cousin does.",
+    )
+    record_turn(vault, "alice", text, "ok")
+    record_turn(vault, "alice", other, "ok")
+    (log,) = vault.path("alice", "daily").iterdir()
+    done = erase(vault, of_texts(vault, "alice", [text]))
+    assert done.left == () and leftovers(vault.root, "Orla").places == []
+    first, second = (line for line in log.read_text().splitlines() if line.startswith("- "))
+    assert "Vim over" not in first and other in second
+    quotes = [json.loads(line)["quote"] for line in vault.path("alice", "feedback.jsonl").read_text().splitlines()]
+    assert "Vim over" not in quotes[0] and "(erased)" in quotes[0] and "I prefer Vim over" in quotes[-1]
+    assert any(log.name in line for line in done.kept), "it says a part still, and is named"
+
+
+@pytest.mark.parametrize("is_here", [True, False])
+def test_what_was_made_of_a_turn_of_another_machine_at_the_same_place_stays(vault: Vault, is_here: bool) -> None:
+    """They were in the same minute, and only the seconds in ids and evidence tell them apart."""
+    text, other = "I live in Ripon and teach Latin.", "I teach Latin to the Hull rowers."
+    first = record_turn(vault, "alice", text, "ok", created_at="2026-01-30T09:00:02+00:00").source
+    record_turn(vault, "alice", "I moved to Selby last month.", "ok", created_at="2026-01-30T09:00:20+00:00")
+    third = record_turn(vault, "alice", other, "ok", created_at="2026-01-30T09:00:40+00:00").source
+    for path in vault.path("alice", ".").rglob("*.*"):
+        if path.suffix in (".md", ".jsonl") and "conversations" not in path.parts and third in path.read_text():
+            path.write_text(path.read_text().replace(third, first))
+    if not is_here:
+        as_on_another_machine(vault, other, "2026-01-30T09:00:40+00:00")
+    done = erase(vault, of_texts(vault, "alice", [text]))
+    assert done.left == ()
+    assert [row.title for row in memory_rows(vault, "alice") if "Latin" in row.title] == [other.rstrip(".")]
+    (log,) = vault.path("alice", "daily").iterdir()
+    assert other in log.read_text() and text not in log.read_text()
+    assert leftovers(vault.root, "i-teach-latin.md").places == []
+
+
+def test_a_turn_of_another_machine_that_says_a_part_of_the_text_as_well_is_left_alone(vault: Vault) -> None:
+    """Its evidence quotes only what stands in the text; its log tells that it says more."""
+    text, other = "I prefer Vim over Emacs and my aunt is Orla.", "I prefer Vim over Emacs and I like red kites."
+    record_turn(vault, "alice", other, "ok", created_at="2026-01-30T03:00:40+00:00")
+    as_on_another_machine(vault, text, "2026-01-30T03:00:02+00:00")
+    assert erase(vault, of_texts(vault, "alice", [text])).left == ()
+    assert other in vault.path("alice", "daily/2026-01-30.md").read_text()
+    assert "I prefer Vim over Emacs" in vault.path("alice", "feedback.jsonl").read_text()
+    assert [row.title for row in memory_rows(vault, "alice")] == [other.rstrip(".")]
