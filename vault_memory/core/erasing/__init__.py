@@ -20,7 +20,14 @@ if TYPE_CHECKING:
         words_of_name,
     )
     from vault_memory.core.erasing.parts import WHOLE, Part, Parts, PartsOfFile, in_a_row, is_cut, is_known_by, turn_of
-    from vault_memory.core.erasing.said import is_an_id, is_of_a_user, said_in_file, said_in_message, said_in_name
+    from vault_memory.core.erasing.said import (
+        is_an_id,
+        is_of_a_user,
+        said_in_file,
+        said_in_message,
+        said_in_name,
+        said_in_record,
+    )
     from vault_memory.core.erasing.tombstones import KEY_BYTES, Tombstones
 
 __all__ = [
@@ -43,6 +50,7 @@ __all__ = [
     "said_in_file",
     "said_in_message",
     "said_in_name",
+    "said_in_record",
     "turn_of",
     "words_of_every_vault",
     "words_of_file",
@@ -72,6 +80,7 @@ __getattr__ = lazy_exports(
         "said_in_file": "said",
         "said_in_message": "said",
         "said_in_name": "said",
+        "said_in_record": "said",
         "turn_of": "parts",
         "words_of_every_vault": "needed",
         "words_of_file": "needed",

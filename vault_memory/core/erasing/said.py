@@ -99,18 +99,19 @@ def _between(made: re.Pattern[str], text: str) -> list[str]:
 def _in_records(text: str) -> Iterator[str]:
     for line in reading.lines(text):
         try:
-            yield from _words(json.loads(line))
+            yield from said_in_record(json.loads(line))
         except (ValueError, RecursionError):
             yield line
 
 
-def _words(value: Any) -> Iterator[str]:
+def said_in_record(value: Any) -> Iterator[str]:
+    """What is said in a record, or in a part of one."""
     if isinstance(value, Mapping):
         for each in value.values():
-            yield from _words(each)
+            yield from said_in_record(each)
     elif isinstance(value, list):
         for each in value:
-            yield from _words(each)
+            yield from said_in_record(each)
     elif isinstance(value, str) and not _WHOLE.fullmatch(value):
         yield value
 

@@ -25,6 +25,7 @@ from vault_memory.core.erasing import (
     is_an_id,
     is_cut,
     is_known_by,
+    said_in_record,
     words_of_every_vault,
 )
 from vault_memory.core.notes import entries
@@ -182,7 +183,7 @@ class Learned:
             return None
         turn = self._turn(source) if is_here else None
         own = () if turn is None else (self._masked(turn.get("user_message") or ""),)
-        if turn is not None and any(map(self._is_said, _said(turn))):
+        if turn is not None and any(map(self._is_said, said_in_record(turn))):
             return own
         told = tuple(self._masked(said) for said in all_said if self._is_said(said))
         return (*own, *told) if told else None if turn is None and not is_told else ()
@@ -263,18 +264,6 @@ class Learned:
     @cached_property
     def _held(self) -> list[tuple[PurePosixPath, str]]:
         return held_files(self._repository)
-
-
-def _said(value: Any) -> Iterator[str]:
-    """All texts in a record."""
-    if isinstance(value, Mapping):
-        for each in value.values():
-            yield from _said(each)
-    elif isinstance(value, list):
-        for each in value:
-            yield from _said(each)
-    elif isinstance(value, str):
-        yield value
 
 
 def _time(turn: Mapping[str, Any]) -> datetime | None:
