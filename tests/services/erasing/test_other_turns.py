@@ -112,3 +112,13 @@ def test_a_turn_of_another_machine_that_says_a_part_of_the_text_as_well_is_left_
     assert other in vault.path("alice", "daily/2026-01-30.md").read_text()
     assert "I prefer Vim over Emacs" in vault.path("alice", "feedback.jsonl").read_text()
     assert [row.title for row in memory_rows(vault, "alice")] == [other.rstrip(".")]
+
+
+def test_evidence_of_a_turn_whose_clock_is_ahead_loses_its_part(vault: Vault) -> None:
+    text = "My aunt Petronella hides gold in the barn. Call me Al."
+    record_turn(vault, "alice", text, "ok", created_at="2026-01-30T09:00:02+00:00")
+    (first, *_) = vault.path("alice", "feedback.jsonl").read_text().splitlines()
+    assert "09:00" not in first and "17:00" not in first
+    assert erase(vault, of_texts(vault, "alice", [text])).left == ()
+    evidence = vault.path("alice", "feedback.jsonl").read_text()
+    assert "Call me" not in evidence

@@ -88,10 +88,10 @@ def is_cut(said: str) -> bool:
     return _GAPS.search(said) is not None
 
 
-def in_a_row(said: str, texts: Iterable[str]) -> int:
-    """How many units of some words follow one another in one of the texts, at most."""
+def in_a_row(said: str, texts: Iterable[str]) -> float:
+    """Which share (0 to 1) of some words follow one another in one of the texts, at most."""
     units, rows = meant(said), _Rows(map(meant, texts))
-    return max((rows.run(units, at) for at in range(len(units))), default=0)
+    return max((rows.run(units, at) for at in range(len(units))), default=0) / max(len(units), 1)
 
 
 class Parts:

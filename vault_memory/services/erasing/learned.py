@@ -107,7 +107,7 @@ class Learned:
                 continue
             is_held = any(item.value == row.value for item in profile.items(row.key)) if row.value else False
             is_said = is_held and self._is_said(row.quote)
-            is_here = is_held and self._is_here(row.source, _second(row.at))
+            is_here = is_held and self._is_here(row.source, _second(row.at), row.quote)
             if is_said or (is_held and any(True for _ in self._of(row.source, is_here, [row.quote]))):
                 found[f"{row.key} {in_command(row.value)}"] = None
         return tuple(found)
@@ -142,7 +142,8 @@ class Learned:
     def _turn_of(self, made: _Made, turns: Mapping[int | str, Sequence[_Made]]) -> int | str:
         """Which of the turns at one place it was made of: `_HERE`, or when that was. The surest come first."""
         if isinstance(made.at, int):
-            return _HERE if self._is_here(made.source, made.at) else made.at
+            quote = "" if made.memory else made.said
+            return _HERE if self._is_here(made.source, made.at, quote) else made.at
         told = {
             turn: [each.said for each in all_of_it]
             for turn, all_of_it in turns.items()
@@ -188,10 +189,15 @@ class Learned:
         told = tuple(self._masked(said) for said in all_said if self._is_said(said))
         return (*own, *told) if told else None if turn is None and not is_told else ()
 
-    def _is_here(self, source: str, at: int | str) -> bool:
-        """Whether the turn at a place in the records of this machine is the one that was at this second."""
-        turn = self._turn(source)
-        return turn is not None and (at == "" or _second(_time(turn)) in (at, ""))
+    def _is_here(self, source: str, at: int | str, quote: str) -> bool:
+        """Whether the turn at a place in the records of this machine is the one that was at this second. Evidence of a
+        turn whose client's clock is ahead has the time of this machine, and a quote of it."""
+        if (turn := self._turn(source)) is None:
+            return False
+        second = _second(_time(turn))
+        if isinstance(second, str) or isinstance(at, str) or at == second:
+            return True
+        return at < second and in_a_row(quote, [turn.get("user_message") or ""]) == 1
 
     def _turn(self, source: str) -> Mapping[str, Any] | None:
         if source not in self._records:
