@@ -89,6 +89,10 @@ def test_the_row_of_a_memory_of_which_a_part_goes_is_deleted(
     assert erase(vault, of_texts(vault, "alice", [text], long_term=True)).problems == ()
     kept = server.sql("SELECT chat FROM thoughts")
     assert (stays,) in kept and (made,) not in kept
+    flush_long_term(vault)
+    kept = server.sql("SELECT chat, thought::text FROM thoughts")
+    assert stays in {chat for chat, _ in kept}
+    assert not [told for _, told in kept if told and "(erased)" in told], "a memory of which nothing is left is none"
 
 
 def by_hand(vault: Vault, path: Path, text: str | None) -> None:
