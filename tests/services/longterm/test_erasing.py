@@ -132,10 +132,14 @@ def test_the_row_of_a_memory_that_only_history_had_is_deleted_later_too(
     assert {(row.memory_id,), (stays,)} <= {*server.sql("SELECT chat FROM thoughts")}
     AWAY[way](vault, vault.root / "memory/alice" / row.source)
     assert erase(vault, of_texts(vault, "alice", [text])).rows == 0
+    flush_long_term(vault)
     assert (row.memory_id,) in server.sql("SELECT chat FROM thoughts")
     assert erase(vault, of_texts(vault, "alice", [text], long_term=True)).problems == ()
     kept = server.sql("SELECT chat FROM thoughts")
     assert (stays,) in kept and (row.memory_id,) not in kept
+    flush_long_term(vault)
+    told = server.sql(f"SELECT thought ->> 'summary' FROM thoughts WHERE chat = '{row.memory_id}'")
+    assert told == ([("Gives lessons",)] if way == "edited by hand" else []), "what it says by now is sent again"
 
 
 def test_many_rows_and_a_database_that_is_away(opened: Callable[..., Vault], server: PostgresServer) -> None:

@@ -15,7 +15,7 @@ from vault_memory.core import layout
 from vault_memory.core.memories import is_emptied
 from vault_memory.errors import IndexUnusable, UsageError
 from vault_memory.services.longterm.left_out import names_left_out, whole_name
-from vault_memory.services.longterm.waiting import ANSWER_WAIT_S, check_enabled, sent_part
+from vault_memory.services.longterm.waiting import ANSWER_WAIT_S, check_enabled, round_state, sent_part
 from vault_memory.services.memories import MemoryFile, changed_memories, without_secrets
 from vault_memory.services.notes import newest_turns
 from vault_memory.services.vault import Vault
@@ -66,6 +66,14 @@ def note_memories(vault: Vault, until: float | None = None) -> None:
             rows = [row for file, at_ns in changed if file and (row := _row(user_id, file, at_ns))]
             vault.outbox.put(rows)
             state.write(state.read() | {user_id: changed[-1][1]})
+
+
+def note_memories_again(vault: Vault, user_id: str) -> None:
+    """Let all memories of a user wait again at the next round: rows of some were deleted that say something else by
+    now. Raises `Busy` while another process sends, and what the disk raises."""
+    with round_state(vault).lock():
+        state = _state(vault)
+        state.write({each: at_ns for each, at_ns in state.read().items() if each != user_id})
 
 
 def rename_noted(vault: Vault, old: str, new: str) -> None:
