@@ -228,6 +228,49 @@ def test_commits_that_change_no_file_are_named_where_a_user_goes(vault: Vault) -
     assert not [line for line in preview(vault, of_texts(vault, "alice", ["mangos"])).kept if "change no file" in line]
 
 
+def test_names_of_references_that_have_the_id_are_named_where_a_user_goes(vault: Vault) -> None:
+    """As a word of its own, also of a branch at which only git's log has HEAD; in the look and in the receipt."""
+    record_turn(vault, "al", "I like mangos", "ok")
+    vault.history.flush()
+    for name in ("final", "alpha", "al2", "al-work", "review/AL"):
+        git(vault.root, "branch", name)
+    for name in ("goal", "light-al", "al的標籤"):
+        git(vault.root, "tag", name)
+    git(vault.root, "update-ref", "refs/remotes/origin/al", "HEAD")
+    git(vault.root, "checkout", "-q", "-b", "former_al")
+    git(vault.root, "checkout", "-q", "main")
+    git(vault.root, "branch", "-d", "former_al")
+    assert not [line for line in preview(vault, of_texts(vault, "al", ["mangos"])).kept if "of branches" in line]
+    shown, receipt = preview(vault, of_user(vault, "al")), erase(vault, of_user(vault, "al"))
+    for kept in (shown.kept, receipt.kept):
+        (told,) = (line for line in kept if "names of branches" in line)
+        assert "(al-work, al的標籤, former_al, light-al, origin/al, review/AL)" in told and "git branch -m" in told
+
+
+def test_the_look_and_the_receipt_agree_on_what_tags_say(vault: Vault) -> None:
+    """On a commit of which nothing is left it goes; elsewhere only a person can tell."""
+    record_turn(vault, "bob", "I like tea", "ok")
+    vault.history.flush()
+    tag = ("-c", "user.name=A", "-c", "user.email=a@x", "tag", "-a", "-m")
+    git(vault.root, *tag, "all of bob's", "both")
+    git(vault.root, "branch", "both")  # git calls the tag `tags/both` then
+    record_turn(vault, "alice", "I like mangos", "ok")
+    vault.history.flush()
+    git(vault.root, *tag, "she came", "v1")
+    git(vault.root, *tag, "on the tag", "v2", "v1")
+    shown, receipt = preview(vault, of_user(vault, "alice")), erase(vault, of_user(vault, "alice"))
+    assert shown.git.tags == receipt.tags == ("v1", "v2")
+    for kept in (shown.kept, receipt.kept):
+        (told,) = (line for line in kept if "what tags say" in line)
+        assert "(both)" in told
+    assert git(vault.root, "tag", "-l", "--format=%(contents:subject)").split("\n")[:3] == [
+        "all of bob's",
+        "(erased)",
+        "(erased)",
+    ]
+    assert preview(vault, of_user(vault, "alice")).git.tags == ()
+
+
 def test_what_another_user_wrote_stays_theirs_and_is_said(vault: Vault) -> None:
     record_turn(vault, "bob", f"Remember that {SECRET}", "ok")
     record_turn(vault, "alice", f"Remember that {SECRET}", "ok")

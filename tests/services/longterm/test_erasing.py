@@ -11,15 +11,17 @@ import pytest
 from tests.postgres_server import PostgresServer
 from tests.services.longterm.conftest import COLUMNS, TABLE
 from vault_memory import api
+from vault_memory.adapters import git
 from vault_memory.errors import NotFound, UsageError
 from vault_memory.services.admin import rename_user, status
 from vault_memory.services.daemon import heartbeat
 from vault_memory.services.erasing import erase, of_note, of_texts, of_user, reach_again, still_to_erase
 from vault_memory.services.learning import update_session
 from vault_memory.services.longterm import flush_long_term, persist_long_term
-from vault_memory.services.memories import memory_rows, remember
+from vault_memory.services.memories import delete_memories, memory_rows, prepare_deletion, remember
 from vault_memory.services.shortterm import load_recent_context, store_short_term
 from vault_memory.services.turns import record_turn
+from vault_memory.services.undoing import undo
 from vault_memory.services.vault import TOMBSTONES, Vault
 
 NOTE = Path(".vault-memory/erasing-unreached")
@@ -87,6 +89,57 @@ def test_the_row_of_a_memory_of_which_a_part_goes_is_deleted(
     assert erase(vault, of_texts(vault, "alice", [text], long_term=True)).problems == ()
     kept = server.sql("SELECT chat FROM thoughts")
     assert (stays,) in kept and (made,) not in kept
+    flush_long_term(vault)
+    kept = server.sql("SELECT chat, thought::text FROM thoughts")
+    assert stays in {chat for chat, _ in kept}
+    assert not [told for _, told in kept if told and "(erased)" in told], "a memory of which nothing is left is none"
+
+
+def by_hand(vault: Vault, path: Path, text: str | None) -> None:
+    """A person's change of a note, committed."""
+    if text is None:
+        path.unlink()
+    else:
+        path.write_text(text)
+    git.run(vault.root, "add", "--all")
+    git.run(vault.root, "-c", "user.name=Rea", "-c", "user.email=rea@example.org", "commit", "-qm", "by hand")
+
+
+AWAY: dict[str, Callable[[Vault, Path], object]] = {
+    "deleted": lambda vault, path: delete_memories(
+        vault, "alice", prepare_deletion(vault, "alice", ids=[path.name.partition("-")[0]]).code
+    ),
+    "undone": lambda vault, _: undo(vault, "alice"),
+    "removed by hand": lambda vault, path: by_hand(vault, path, None),
+    "edited by hand": lambda vault, path: by_hand(
+        vault, path, path.read_text().replace("I teach Latin", "Gives lessons")
+    ),
+}
+
+
+@pytest.mark.parametrize("way", AWAY)
+def test_the_row_of_a_memory_that_only_history_had_is_deleted_later_too(
+    opened: Callable[..., Vault], server: PostgresServer, way: str
+) -> None:
+    """The files of the day of the second erasing say nothing of a part that went from commits with the first."""
+    text = "I live in Ripon and teach Latin."
+    vault = opened(server.url)
+    stays = str(remember(vault, "alice", "The west door is green"))
+    record_turn(vault, "alice", text, "ok")
+    record_turn(vault, "alice", "I moved to Selby last month.", "ok")
+    (row,) = (row for row in memory_rows(vault, "alice") if row.title == "I teach Latin")
+    flush_long_term(vault)
+    assert {(row.memory_id,), (stays,)} <= {*server.sql("SELECT chat FROM thoughts")}
+    AWAY[way](vault, vault.root / "memory/alice" / row.source)
+    assert erase(vault, of_texts(vault, "alice", [text])).rows == 0
+    flush_long_term(vault)
+    assert (row.memory_id,) in server.sql("SELECT chat FROM thoughts")
+    assert erase(vault, of_texts(vault, "alice", [text], long_term=True)).problems == ()
+    kept = server.sql("SELECT chat FROM thoughts")
+    assert (stays,) in kept and (row.memory_id,) not in kept
+    flush_long_term(vault)
+    told = server.sql(f"SELECT thought ->> 'summary' FROM thoughts WHERE chat = '{row.memory_id}'")
+    assert told == ([("Gives lessons",)] if way == "edited by hand" else []), "what it says by now is sent again"
 
 
 def test_many_rows_and_a_database_that_is_away(opened: Callable[..., Vault], server: PostgresServer) -> None:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         without_changes,
     )
     from vault_memory.adapters.erasing.messages import named_in
+    from vault_memory.adapters.erasing.references import references_named
     from vault_memory.adapters.erasing.request import Erased, Request, known_by
     from vault_memory.adapters.erasing.stones import (
         machine_file,
@@ -51,6 +52,7 @@ __all__ = [
     "paths_of",
     "read_map",
     "read_tombstones",
+    "references_named",
     "refuse_erasing",
     "refuse_nested",
     "still_said",
@@ -81,6 +83,7 @@ __getattr__ = lazy_exports(
         "read_map": "former",
         "new_tombstones": "stones",
         "read_tombstones": "stones",
+        "references_named": "references",
         "refuse_erasing": "erase",
         "refuse_nested": "look",
         "still_said": "look",

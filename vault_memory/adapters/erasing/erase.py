@@ -17,6 +17,7 @@ from vault_memory.adapters.erasing.pack import NewPack
 from vault_memory.adapters.erasing.references import (
     TIMEOUT_S,
     Step,
+    called,
     move_references,
     moves_of,
     rewrite_all,
@@ -128,7 +129,8 @@ def _erase(repository: Repository, request: Request, step: Step) -> Erased:
         files.remove_private(where / JOURNAL, where)
     now = [(path, rewrite.path(path)) for path in changed]
     renamed = tuple(path for old, path in now if path is not None and path.name != old.name)
-    return Erased(rewrite.commits, moved, changed, rewrite.people, renamed)
+    tags = tuple(called(each.name_now) for each in moves if each.id in rewrite.emptied_tags)
+    return Erased(rewrite.commits, moved, changed, rewrite.people, renamed, tags)
 
 
 # What else git keeps --------------------------------------------------------------------------------------------------

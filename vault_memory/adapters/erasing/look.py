@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path, PurePosixPath
 
 from vault_memory.adapters import files, git
-from vault_memory.adapters.erasing.references import TIMEOUT_S, moves_of, rewrite_all
+from vault_memory.adapters.erasing.references import TIMEOUT_S, called, moves_of, rewrite_all
 from vault_memory.adapters.erasing.request import Erased, Request, known_by
 from vault_memory.adapters.erasing.rewrite import Rewrite
 from vault_memory.adapters.erasing.working_tree import ignored_files, in_working_tree, named_on_disk, with_names
@@ -50,7 +50,8 @@ def look_for(repository: Repository, request: Request) -> Erased:
     ]
     changed = [*dict.fromkeys([*changed, *named_on_disk(top, rewrite)])]
     moved = sum(each.id_now != each.id or each.name_now != each.name for each in moves)
-    return Erased(rewrite.commits, moved, tuple(changed), rewrite.people)
+    tags = tuple(called(each.name) for each in moves if each.id in rewrite.emptied_tags)
+    return Erased(rewrite.commits, moved, tuple(changed), rewrite.people, tags=tags)
 
 
 def _is_changed(rewrite: Rewrite, path: PurePosixPath, top: Path) -> bool:
@@ -126,7 +127,7 @@ def without_changes(repository: Repository) -> list[str]:
 def tags_that_say(repository: Repository) -> list[str]:
     """The annotated tags that say more than the mark."""
     told = git.run(
-        repository.top, "for-each-ref", "--format=%(objecttype)%00%(refname:short)%00%(subject)", "refs/tags"
+        repository.top, "for-each-ref", "--format=%(objecttype)%00%(refname:lstrip=2)%00%(subject)", "refs/tags"
     )
     rows = (row.split("\0") for row in reading.lines(os.fsdecode(told)))
     return [name for kind, name, subject in rows if kind == "tag" and subject not in ("", MASK.decode())]

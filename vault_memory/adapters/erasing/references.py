@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +14,8 @@ from vault_memory.adapters.git import Repository
 from vault_memory.core import reading
 
 TIMEOUT_S = 1800.0
+_OF_A_KIND = re.compile("refs/(?:(?:heads|tags|remotes)/)?")
+_CHANGED_BRANCH = re.compile(r"\tcheckout: moving from (\S+) to (\S+)$", re.MULTILINE)
 Step = Callable[[str], None]
 
 
@@ -34,6 +37,23 @@ def rewrite_all(top: Path, rewrite: Rewrite) -> None:
     for commit in listed:
         if commit in notes:
             rewrite.commit(commit, is_note=True)
+
+
+def called(name: str) -> str:
+    """A reference as a person calls it: `main`, a tag `v1`."""
+    return _OF_A_KIND.sub("", name, count=1)
+
+
+def references_named(repository: Repository, words: Collection[str]) -> list[str]:
+    """The names of references, and of branches at which git's log has HEAD, in which one of these ids of users stands,
+    in upper or lower case, and not as a part of a longer word."""
+    listed = os.fsdecode(git.run(repository.top, "for-each-ref", "--format=%(refname)"))
+    logged = os.fsdecode(files.read(repository.git_dir / "logs/HEAD", None) or b"")
+    head = os.fsdecode(files.read(repository.git_dir / "HEAD") or b"").removeprefix("ref: ").strip()
+    names = (*reading.lines(listed), head, *(name for moved in _CHANGED_BRANCH.findall(logged) for name in moved))
+    ways = "|".join(map(re.escape, words))
+    word = re.compile(rf"(?<![^\W_])(?:{ways})(?![^\W_])", re.ASCII | re.IGNORECASE)  # Chinese may stand beside it
+    return sorted({name for each in names if word.search(name := called(each))}) if words else []
 
 
 def _listed(top: Path, *which: str) -> list[str]:

@@ -99,11 +99,12 @@ def known_by(path: str) -> str:
 @dataclass(frozen=True)
 class Erased:
     """What was done: commits made anew, references that moved, files on the disk that changed, as they were called; of
-    how many commits a text stood in who made them (`people`); and what those files are called now that got another
-    name."""
+    how many commits a text stood in who made them (`people`); what those files are called now that got another
+    name; and the annotated `tags` of whose words nothing is left."""
 
     commits: int
     refs: int
     files: tuple[PurePosixPath, ...]
     people: int = 0
     renamed: tuple[PurePosixPath, ...] = ()
+    tags: tuple[str, ...] = ()

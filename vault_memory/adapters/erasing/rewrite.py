@@ -50,12 +50,14 @@ class Rewrite:
     spared, and parts of them in the files that were made of these; files and folders go. Paths are from the
     repository's top.
 
-    `former` begins as the map of the commits made anew before, and gets each commit and tag that is made anew now.
+    `former` begins as the map of the commits made anew before, and gets each commit and tag that is made anew now;
+    `emptied_tags` gets each annotated tag, by its former id, of whose words nothing is left.
     """
 
     def __init__(self, read: Read, add: Add, request: Request, former: dict[str, str]) -> None:
         self.former = former
         self.commits = self.people = 0
+        self.emptied_tags: set[str] = set()
         self._read, self._add, self._request, self._texts = read, add, request, request.erasure()
         self.words = Messages(request, former)
         self._trees_of: dict[str, tuple[str, str]] = {}
@@ -319,7 +321,10 @@ class Rewrite:
         now = self.tag(body[7:47].decode()).encode()
         head, between, message = body[47:].partition(b"\n\n")
         is_emptied = now in self._emptied_now
+        said = message.strip()
         message = MASK + b"\n" if is_emptied and message else self.words.message(message)
+        if message.strip() == MASK != said:
+            self.emptied_tags.add(tag)
         told = b"object " + now + self.words.with_ids(self.words.header(head)) + between + message
         if is_emptied:
             self._emptied_now.add(object_id("tag", told).encode())

@@ -15,6 +15,7 @@ from vault_memory.adapters.erasing import (
     Erased,
     look_for,
     new_tombstones,
+    references_named,
     refuse_erasing,
     refuse_nested,
     still_said,
@@ -72,7 +73,8 @@ class Preview:
 class Receipt:
     """What was erased, counted; and `left`: a line for each place where a second look, after all of it, found something
     still. `clauses` went along with the texts, and `renamed` are the files and folders, as they are called now, whose
-    names held one. A `was_resumed` erasing counts only what was left to do. `problems` says what could not be done."""
+    names held one; of what the annotated `tags` said nothing is left. A `was_resumed` erasing counts only what was left
+    to do. `problems` says what could not be done."""
 
     commits: int
     files: int
@@ -85,6 +87,7 @@ class Receipt:
     was_resumed: bool = False
     clauses: tuple[str, ...] = ()
     renamed: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
 
 
 def preview(vault: Vault, wanted: Wanted) -> Preview:
@@ -96,7 +99,7 @@ def preview(vault: Vault, wanted: Wanted) -> Preview:
     refuse_needed(vault, wanted)
     in_git, private = look_for(repository, wanted.request), tuple(map(str, holding_files(vault, wanted)))
     forms, places = (erasure.found, erasure.places) if (erasure := wanted.erasure()) else ((), ())
-    kept = _kept(vault, wanted, in_git.people)
+    kept = _kept(vault, wanted, in_git)
     return Preview(in_git, private, forms, places, kept, out_of_reach(vault, wanted), wanted.clauses)
 
 
@@ -173,7 +176,7 @@ def _erase(vault: Vault, wanted: Wanted, step: Step, *, was_resumed: bool = Fals
         entries,
         rows,
         tuple(found),
-        _kept(vault, wanted, done.people),
+        _kept(vault, wanted, done),
         out_of_reach(vault, wanted, after=True),
         (
             *filter(None, (no_entries, no_rows)),
@@ -182,6 +185,7 @@ def _erase(vault: Vault, wanted: Wanted, step: Step, *, was_resumed: bool = Fals
         was_resumed,
         wanted.clauses,
         tuple(map(str, done.renamed)),
+        done.tags,
     )
     step("looked again")
     forget_file(vault.root / JOURNAL, vault.root, lambda: step("noted as done"))
@@ -214,7 +218,7 @@ def _records(vault: Vault, wanted: Wanted) -> Iterator[None]:
         yield
 
 
-def _kept(vault: Vault, wanted: Wanted, people: int) -> tuple[str, ...]:
+def _kept(vault: Vault, wanted: Wanted, in_git: Erased) -> tuple[str, ...]:
     lines = [
         f"{layout.user_dir(user_id)}: {count} of this user's files say the same, and stay theirs: `vault-memory erase "
         f"--user {user_id} --text …` takes it out there"
@@ -229,7 +233,8 @@ def _kept(vault: Vault, wanted: Wanted, people: int) -> tuple[str, ...]:
             f"the messages of commits that change no file ({_listed(empty)}): look whether they tell of it; "
             "`vault-memory erase --text …` takes a text out"
         )
-    if wanted.request.gone and (tags := tags_that_say(Repository(vault.history.root))):
+    tags = tags_that_say(Repository(vault.history.root)) if wanted.request.gone else []
+    if tags := [name for name in tags if name not in in_git.tags]:
         lines.append(f"what tags say ({_listed(tags)}): look whether they tell of it; `git tag -d NAME` deletes one")
     lines += [
         f"what {path} was before, in history: it is another note now, or another's; `vault-memory erase --note {path}` "
@@ -242,11 +247,16 @@ def _kept(vault: Vault, wanted: Wanted, people: int) -> tuple[str, ...]:
         for value in wanted.values
     ]
     if erasure := wanted.erasure():
-        if people:
-            lines.append(f"when commits were made; who made {people:,} of them is called {MASK.decode()} there")
+        if in_git.people:
+            lines.append(f"when commits were made; who made {in_git.people:,} of them is called {MASK.decode()} there")
         if words := erasure.other_words:
             lines.append(f"another region's words for it ({', '.join(words)}): name each with --text, too")
         lines.append("the same in other words, in another spelling or language: `vault-memory search` finds it")
+    if names := references_named(Repository(vault.history.root), wanted.users):
+        lines.append(
+            f"names of branches and tags ({_listed(names)}): `git branch -m OLD NEW` and `git tag -d NAME` take the id "
+            "out of them, then `git reflog expire --expire=now --all` out of git's logs"
+        )
     settings = files.read(vault.root / layout.SETTINGS_FILE) or b""
     if any(f'"{user_id}"'.encode() in settings for user_id in wanted.users):
         lines.append(f"{layout.SETTINGS_FILE} names the user: take that out there")

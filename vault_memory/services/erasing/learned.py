@@ -87,11 +87,10 @@ class Learned:
         return tuple(Part(path, tuple(parts), line) for (path, line), parts in sorted(found.items()))
 
     def erased_before(self) -> tuple[str, ...]:
-        """The ids of memories that have lost words to an erasing: what a store was sent of them says these still."""
-        top = self._repository.top
-        memory_files = (top / path for path, kind in self._of_user() if kind == "memory")
-        there = (place for place in memory_files if place.is_file() and not place.is_symlink())
-        return tuple(known_by(place.name) for place in there if MASK in (files.read(place, None) or b""))
+        """The ids of memories that have lost words to an erasing, also where only a commit has the memory still, or has
+        it with the mark: what a store was sent of them says these words."""
+        masked = (path for path, _, data in self._versions(("memory", "note")) if MASK in data)
+        return tuple(dict.fromkeys(name for path in masked if is_an_id(name := known_by(path.name))))
 
     def values(self) -> tuple[str, ...]:
         """The values of today's profile whose evidence quotes one of the texts or a part of it, each behind its key and
@@ -240,9 +239,9 @@ class Learned:
                 elif kind == "memory-log":
                     yield _Made(path, "", "", re.split(": |：", line.decode("utf-8", "replace"), maxsplit=1)[-1])
 
-    def _versions(self) -> Iterator[tuple[PurePosixPath, str, bytes]]:
+    def _versions(self, kinds_made: Collection[str] = _MADE) -> Iterator[tuple[PurePosixPath, str, bytes]]:
         """(path, kind, content) of each file of the user that is made of turns, as it is and as commits have it."""
-        made = [(path, kind) for path, kind in self._of_user() if kind in _MADE]
+        made = [(path, kind) for path, kind in self._of_user() if kind in kinds_made]
         top = self._repository.top
         for path, kind in made:
             if (place := top / path).is_file() and not place.is_symlink():

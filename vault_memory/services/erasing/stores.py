@@ -21,7 +21,7 @@ from vault_memory.services.erasing.private_files import names_of
 from vault_memory.services.erasing.unreached import POSTGRES, REDIS, Unreached, noted_unreached, used_elsewhere
 from vault_memory.services.erasing.wanted import Wanted
 from vault_memory.services.indexing import reconcile
-from vault_memory.services.longterm import Dropped, drop_rows, said_in, told_at
+from vault_memory.services.longterm import Dropped, drop_rows, note_memories_again, said_in, told_at
 from vault_memory.services.vault import Vault
 
 _KEYS = (recent.context_key("*"), recent.history_key("*"), "sessions:*", "session:*", recent.PENDING_KEY)
@@ -77,10 +77,14 @@ def clear_outbox(vault: Vault, wanted: Wanted) -> int:
 
 
 def _names(wanted: Wanted) -> list[re.Pattern[bytes]]:
-    """By what a row names an erased user or note, or a memory of which a part of a text goes, or went before: its row
-    goes as a whole."""
+    """By what a row names an erased user or note, or a memory that loses words: its row goes as a whole."""
+    return [each for each in (names_of(wanted), named_in(_memories(wanted))) if each]
+
+
+def _memories(wanted: Wanted) -> set[str]:
+    """The ids of memories of which a part of a text goes, or went before."""
     made = (*(known_by(str(part.path)) for part in wanted.request.parts), *wanted.before)
-    return [each for each in (names_of(wanted), named_in({name for name in made if is_an_id(name)})) if each]
+    return {name for name in made if is_an_id(name)}
 
 
 def clear_long_term(vault: Vault, wanted: Wanted) -> tuple[int, str]:
@@ -114,7 +118,8 @@ def drop_long_term(
     vault: Vault, wanted: Wanted, dropped: Dropped, asked_at: datetime | None = None, at: Place | None = None
 ) -> None:
     """Delete rows of the long-term store, as `drop_rows` does; with the time at which that was asked for none of a
-    later one. Raises what that raises, and `ConfigError` where no table is mapped."""
+    later one. What memories that lose words say by now is sent again. Raises what that raises, and `ConfigError` where
+    no table is mapped."""
     if not targets(vault.config.longterm_tables, vault.config.longterm_columns_map):
         raise ConfigError("no table is mapped: set longterm.tables and longterm.columns_map (docs/stores.md)")
     erasure, names = wanted.erasure(), _names(wanted)
@@ -129,6 +134,8 @@ def drop_long_term(
         return (at is None or asked_at is None or at <= asked_at) and holds(values)
 
     drop_rows(vault, (wanted.user_id, *wanted.former_ids), is_meant, dropped, at)
+    if _memories(wanted):
+        note_memories_again(vault, wanted.user_id)
 
 
 def _not_done(vault: Vault, dropped: Dropped, address: str | None, missed: Set[Place]) -> list[Place]:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from vault_memory.services.longterm.check import CheckedTable, check_long_term, long_term_fault, tables_ddl
     from vault_memory.services.longterm.flush import ROUND_S, Flushed, flush_long_term, persist_long_term
     from vault_memory.services.longterm.rows import Dropped, Holds, count_rows, drop_rows, moment_of, said_in, told_at
-    from vault_memory.services.longterm.since import note_since, rename_noted
+    from vault_memory.services.longterm.since import note_memories_again, note_since, rename_noted
     from vault_memory.services.longterm.waiting import (
         LongTermState,
         long_term_problem,
@@ -36,6 +36,7 @@ __all__ = [
     "long_term_state",
     "moment_of",
     "note_for_long_term",
+    "note_memories_again",
     "note_since",
     "persist_long_term",
     "rename_noted",
@@ -63,6 +64,7 @@ __getattr__ = lazy_exports(
         "long_term_state": "waiting",
         "moment_of": "rows",
         "note_for_long_term": "waiting",
+        "note_memories_again": "since",
         "note_since": "since",
         "rename_noted": "since",
         "persist_long_term": "flush",

@@ -12,9 +12,10 @@ from typing import Any
 
 from vault_memory.adapters.state import StateFile
 from vault_memory.core import layout
+from vault_memory.core.memories import is_emptied
 from vault_memory.errors import IndexUnusable, UsageError
 from vault_memory.services.longterm.left_out import names_left_out, whole_name
-from vault_memory.services.longterm.waiting import ANSWER_WAIT_S, check_enabled, sent_part
+from vault_memory.services.longterm.waiting import ANSWER_WAIT_S, check_enabled, round_state, sent_part
 from vault_memory.services.memories import MemoryFile, changed_memories, without_secrets
 from vault_memory.services.notes import newest_turns
 from vault_memory.services.vault import Vault
@@ -45,9 +46,9 @@ def note_since(vault: Vault, since: date) -> int:
 
 def note_memories(vault: Vault, until: float | None = None) -> None:
     """Let every memory wait whose note is new or has changed since the last round, on any way: by a command, by hand,
-    by a sync. Past ones too; secrets and private facts stay here. With `until` (of `time.monotonic`) the rest is left
-    to the next round. Nothing is done where `memories` is no table. The caller holds the round's lock. Raises what the
-    outbox and the disk raise."""
+    by a sync. Past ones too; secrets, private facts and what an erasing has left nothing of stay here. With `until` (of
+    `time.monotonic`) the rest is left to the next round. Nothing is done where `memories` is no table. The caller holds
+    the round's lock. Raises what the outbox and the disk raise."""
     if "memories" not in vault.config.longterm_tables:
         return
     state = _state(vault)
@@ -65,6 +66,14 @@ def note_memories(vault: Vault, until: float | None = None) -> None:
             rows = [row for file, at_ns in changed if file and (row := _row(user_id, file, at_ns))]
             vault.outbox.put(rows)
             state.write(state.read() | {user_id: changed[-1][1]})
+
+
+def note_memories_again(vault: Vault, user_id: str) -> None:
+    """Let all memories of a user wait again at the next round: rows of some were deleted that say something else by
+    now. Raises `Busy` while another process sends, and what the disk raises."""
+    with round_state(vault).lock():
+        state = _state(vault)
+        state.write({each: at_ns for each, at_ns in state.read().items() if each != user_id})
 
 
 def rename_noted(vault: Vault, old: str, new: str) -> None:
@@ -86,6 +95,8 @@ def _row(user_id: str, file: MemoryFile, at_ns: int) -> dict[str, Any] | None:
     try:
         kept, _ = without_secrets(file.memory)
     except UsageError:  # nothing is left of it
+        return None
+    if is_emptied(kept.content):  # nor is anything of what was erased
         return None
     return {
         "conversation_id": kept.id if kept.created_at else str(layout.user_dir(user_id) / file.source),

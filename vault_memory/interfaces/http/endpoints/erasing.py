@@ -53,6 +53,7 @@ class ErasingOut(BaseModel):
     forms: list[str] = Field(examples=[["我的舊地址", "我的旧地址"]])
     places: list[str] = Field(examples=[["我搬家了，我的舊地址是中山路七號"]])
     clauses: list[str] = Field([], examples=[["我住在台北"]], description="Parts of a text, learned, that go along.")
+    tags: list[str] = Field([], examples=[["v1"]], description="Annotated tags of whose words nothing would be left.")
     kept: list[Reason] = Field(examples=[["packed files are not looked into: old.zip"]])
     outOfReach: list[Reason] = Field(examples=[["backups that were made before: delete those"]])
 
@@ -67,6 +68,7 @@ class ErasedOut(BaseModel):
     rows: int = Field(examples=[0], description="Of the long-term store.")
     clauses: list[str] = Field([], examples=[["我住在台北"]], description="Parts of a text, learned, that went along.")
     renamed: list[str] = Field([], examples=[["notes/(erased).md"]], description="What files are called now.")
+    tags: list[str] = Field([], examples=[["v1"]], description="Annotated tags of whose words nothing is left.")
     left: list[Reason] = Field(examples=[[]])
     kept: list[Reason] = Field(examples=[["packed files are not looked into: old.zip"]])
     outOfReach: list[Reason] = Field(examples=[["backups that were made before: delete those"]])
@@ -92,6 +94,7 @@ def begin_erasing(_: TheAdmin, vault: TheVault, user_id: TheUser, body: WantedIn
         forms=list(shown.forms[:MAX_LISTED]),
         places=list(shown.places[:MAX_LISTED]),
         clauses=list(shown.clauses[:MAX_LISTED]),
+        tags=list(shown.git.tags[:MAX_LISTED]),
         kept=reasons(shown.kept, vault.root),
         outOfReach=reasons(shown.out_of_reach, vault.root),
     )
@@ -117,6 +120,7 @@ def confirm_erasing(_: TheAdmin, vault: TheVault, user_id: TheUser, body: Confir
         rows=done.rows,
         clauses=list(done.clauses[:MAX_LISTED]),
         renamed=list(done.renamed[:MAX_LISTED]),
+        tags=list(done.tags[:MAX_LISTED]),
         left=reasons(done.left, vault.root),
         kept=reasons(done.kept, vault.root),
         outOfReach=reasons(done.out_of_reach, vault.root),
