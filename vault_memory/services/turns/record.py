@@ -510,11 +510,8 @@ def _append_to_record(
         if turn.request and at.date() > date.min:  # a client's loop of tools goes on over midnight
             days.append(layout.conversation_source(at.date() - timedelta(days=1)))
         records = [(name, journal.DayRecord(read_day(vault, turn.user_id, name))) for name in days]
-        found = ((name, _kept(turn, record, is_named=is_named)) for name, record in records)
-        if (known := next(((name, kept) for name, kept in found if kept), None)) and _is_same(
-            vault, turn, known[1], goes_on=goes_on
-        ):
-            name, kept = known
+        found = ((name, _kept(vault, turn, record, is_named=is_named, goes_on=goes_on)) for name, record in records)
+        for name, kept in ((name, kept) for name, kept in found if kept):
             return Recorded(
                 f"{name}:{kept.number}",
                 degraded=() if turn.request else _not_kept(vault, turn, kept),
@@ -532,18 +529,26 @@ def _append_to_record(
     return turn, _Line(f"{conversation}:{number}", marker.digest), marker
 
 
-def _kept(turn: Turn, record: journal.DayRecord, *, is_named: bool) -> journal.KeptTurn | None:
-    """The turn of a day's record that may be the same."""
+def _kept(
+    vault: Vault, turn: Turn, record: journal.DayRecord, *, is_named: bool, goes_on: bool
+) -> journal.KeptTurn | None:
+    """The turn of a day's record that is the same."""
     if turn.request:
-        return record.with_request(turn.conversation_id, turn.request)
-    return record.with_name(turn.conversation_id, turn.created_at.isoformat()) if is_named else None
+        asked = record.with_request(turn.conversation_id, turn.request)
+        is_retry = asked is not None and vault.now() - asked.last_at <= timedelta(seconds=RETRY_S)
+        return asked if is_retry or goes_on else None
+    named = list(_named(turn, record)) if is_named else []
+    same = [each for each in named if each.row.get("user_message") == turn.user_message]
+    gone = [each for each in named if journal.is_forgotten(each.row)]  # which words it had nobody can tell
+    return next(iter([*same, *gone]), None)
 
 
-def _is_same(vault: Vault, turn: Turn, kept: journal.KeptTurn, *, goes_on: bool) -> bool:
-    if turn.request:
-        is_retry = vault.now() - kept.last_at <= timedelta(seconds=RETRY_S)
-        return is_retry or goes_on
-    return journal.is_forgotten(kept.row) or kept.row.get("user_message") == turn.user_message
+def _named(turn: Turn, record: journal.DayRecord) -> Iterator[journal.KeptTurn]:
+    """The turns that were delivered under a turn's name: each with other words has got the next free microsecond."""
+    at = turn.created_at
+    while kept := record.with_name(turn.conversation_id, at.isoformat()):
+        yield kept
+        at += timedelta(microseconds=1)
 
 
 def _not_kept(vault: Vault, turn: Turn, kept: journal.KeptTurn) -> tuple[str, ...]:
