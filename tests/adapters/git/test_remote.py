@@ -128,3 +128,15 @@ def test_a_remote_of_gits_old_form_is_refused(vault: Vault, folder: str) -> None
     with pytest.raises(HistoryError, match="inside the vault"):
         remote.push("main", vault.git("rev-parse", "HEAD").strip())
     assert not ran.exists()
+
+
+def test_a_name_that_is_no_remotes_is_told_with_the_next_step(vault: Vault) -> None:
+    """A folder inside the vault is refused as what it is, and so is a remote of which the config has half."""
+    vault.add(b"one")
+    with pytest.raises(HistoryError, match="there is no remote nowhere: `git remote add nowhere ADDRESS` makes one"):
+        Remote(vault.root, "nowhere").tip("main")
+    (vault.root / "here").mkdir()
+    vault.git("config", "remote.half.fetch", "+refs/heads/*:refs/remotes/half/*")
+    for name in ("here", "half", "./nowhere"):
+        with pytest.raises(HistoryError, match="a repository inside the vault"):
+            Remote(vault.root, name).tip("main")

@@ -63,6 +63,8 @@ def test_the_lines_that_are_named_are_all_that_hold_it(before: str, text: str, a
         "把你知道的關於我的一切都忘掉",
         "请删除关于我的所有资料",
         "忘掉所有關於我的事",
+        "刪除關於我的所有東西",
+        "Delete all the things you know about me",
     ],
 )
 def test_everything_is_meant(text: str) -> None:

@@ -47,6 +47,48 @@ def test_what_is_named_is_told_in_the_persons_words(said: str, words: str, is_su
 @pytest.mark.parametrize(
     "said",
     [
+        "忘掉一切",
+        "忘掉所有的事",
+        "把一切都忘掉",
+        "把所有的事都忘了",
+        "别再记得一切",
+        "你能忘掉全部的事情吗",
+        "删掉所有的事",
+        "请删除关于我的所有资料",
+        "删除关于我的所有东西",
+        "刪除關於我的所有資料",
+        "忘掉我所有的資料",
+        "忘掉我的一切",
+        "Forget everything.",
+        "forget everything about me",
+    ],
+)
+def test_everything_that_is_known_may_be_meant(said: str) -> None:
+    assert [asked.is_everything for asked in to_forget(said)] == [True]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "我忘了一切",
+        "我把所有的事都忘了",
+        "忘了一切",
+        "我真想忘掉一切",
+        "怎麼忘掉一切",
+        "忘掉剛才說的一切",
+        "删除所有资料",
+        "delete everything",
+        "forget everything I just said",
+        "Forget everything, let's start over",
+    ],
+)
+def test_all_of_something_else_is_no_request(said: str) -> None:
+    assert to_forget(said) == []
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
         "forget about coffee, let's talk about trains",
         "Forget coffee for a moment",
         "忘了它吧",

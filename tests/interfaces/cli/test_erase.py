@@ -64,3 +64,25 @@ def test_g5_a_user_goes_and_a_wrong_call_is_told(cli: Cli) -> None:
     assert leftovers(cli.folder, "zenobia").places == []
     assert "no commit holds it" in cli("erase", "--user", "zenobia", stdin="erase zenobia\n")
     assert "was erased" in cli("turn", "--user", "zenobia", "--message", "hello", "--reply", "hi", code=2)
+
+
+def test_each_id_that_memory_list_shows_names_its_note(cli: Cli) -> None:
+    """Of a memory that a turn has left behind, of one with a prefix or an id of its own, and of a past one."""
+    cli("turn", "--user", "bob", "--message", "I like the dark theme", "--reply", "ok")
+    cli("turn", "--user", "alice", "--message", "I live in Leeds.", "--reply", "ok")
+    own = cli.folder / "memory/alice/memories/own.md"
+    own.write_text("---\nid: plans/the garden\ntype: fact\n---\n\nThe garden has a pond\n")
+    past = own.with_name("past.md")
+    past.write_text("---\ntype: fact\nexpires_at: 2020-01-01T00:00:00+08:00\n---\n\nIt had none\n")
+    ids = [each["id"] for each in cli.json("memory", "list", "--user", "alice", "--history")]
+    assert sorted(each.partition("_")[0] for each in ids) == ["past", "plans/the garden", "said"]
+    twin = own.with_name("twin.md")
+    twin.write_text(own.read_text())
+    told = cli("erase", "--note", "plans/the garden", code=2)
+    assert "memory/alice/memories/own.md, memory/alice/memories/twin.md" in told
+    twin.unlink()
+    for each in ids:
+        (path,) = cli.folder.glob(f"memory/alice/memories/**/{'own' if '/' in each else each}*.md")
+        cli("erase", "--note", each, stdin=f"erase {path.relative_to(cli.folder)}\n")
+    assert cli.json("memory", "list", "--user", "alice", "--history") == []
+    assert "no memory has this id" in cli("erase", "--note", ids[0], code=1)

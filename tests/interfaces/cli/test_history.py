@@ -123,6 +123,8 @@ def test_restore_knows_a_backup_from_a_file_by_what_follows(cli: Cli, note: Path
 def test_sync_and_status_by_command(cli: Cli, tmp_path: Path) -> None:
     cli.git("init", "-q", "--bare", "-b", "main", str(tmp_path / "hub.git"))
     assert "no remote" in cli("sync", code=2)
+    for words in (("sync", "nowhere"), ("erase", "--push", "nowhere")):
+        assert "there is no remote nowhere: `git remote add nowhere ADDRESS`" in cli(*words, code=1)
     assert "received 0 commits, sent 1" in cli("sync", str(tmp_path / "hub.git"))
     assert "loose objects" in cli("status")
     assert cli.json("status")["conflicts"] == []

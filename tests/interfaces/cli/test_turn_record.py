@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 from tests.conftest import Cli
+from tests.interfaces.cli.test_forget import forget
 
 RECORD = "memory/alice/conversations"
 TIME = "2026-01-30T09:00:00+08:00"
@@ -56,6 +57,18 @@ def test_a_wrong_line_is_named_and_nothing_is_recorded(cli: Cli) -> None:
     assert not (cli.folder / "memory").exists()
 
 
+def test_a_line_that_holds_what_was_erased_is_named_before_any_is_recorded(cli: Cli) -> None:
+    """In the message or the reflection; what is not to be recorded is not asked about."""
+    cli("turn", "--user", "alice", "--message", "my codeword is Zanzibar seven", "--reply", "ok")
+    cli("erase", "--user", "alice", "--text", "Zanzibar seven", stdin="erase the text of alice\n")
+    before, fine = kept(cli), {"user_message": "hello", "assistant_message": "hi"}
+    for wrong in ({"user_message": "so it is Zanzibar seven"}, {"reflection": {"summary": "told: Zanzibar seven"}}):
+        told = cli("turn", "--user", "alice", "--jsonl", "-", code=2, stdin=lines(fine, fine | wrong))
+        assert "standard input:2: this turn holds a text that was erased" in told and "nothing was recorded" in told
+    assert kept(cli) == before
+    cli("turn", "--user", "alice", "--jsonl", "-", "--off-record", stdin=lines(fine | wrong))
+
+
 def test_a_delivery_that_is_repeated_and_a_time_of_the_future(cli: Cli) -> None:
     """D1: one turn by its name; what is not as it was delivered is said."""
     turn = {"conversation_id": "c", "user_message": "hello", "assistant_message": "hi", "created_at": TIME}
@@ -97,3 +110,49 @@ def test_a_private_fact_that_is_left_out_has_a_next_step(cli: Cli) -> None:
     shown = cli("turn", "--user", "alice", "--message", "我有糖尿病，我喜歡暗色主題")
     assert "redacted: health (1)\n" in shown and "belongs in a note, memory/alice/notes/" in shown
     assert "belongs in a note" not in cli("turn", "--user", "alice", "--message", "我喜歡暗色主題")
+
+
+def test_a_line_with_a_time_alone_is_the_same_turn_when_it_is_replayed(cli: Cli) -> None:
+    """What was undone stays so, what was forgotten too, and two lines of one time are two turns, in a part of the file
+    as well. Their names hold nothing of their words."""
+    rows = [
+        {"user_message": "I like the dark theme", "created_at": TIME},
+        {"user_message": "I always use Docker and Podman", "created_at": TIME},
+        {"user_message": "I live in Leeds.", "created_at": TIME.replace("09:00", "10:00")},
+    ]
+
+    def replayed(*rows: dict[str, Any]) -> str:
+        done = cli.run("turn", "--user", "alice", "--jsonl", "-", stdin=lines(*rows))
+        assert done.returncode == 0, done.stderr
+        return done.stdout + done.stderr
+
+    assert "3 turns replayed, 3 changes of preferences, 2 memories kept" in replayed(*rows)
+    before = kept(cli)
+    assert [row["user_message"] for row in before] == [row["user_message"] for row in rows]
+    assert len({row["conversation_id"] for row in before}) == 2
+    forget(cli, "--turn", "conversations/2026-01-30.jsonl:2")
+    while cli.run("undo", "--user", "alice").returncode == 0:
+        pass
+    for again in (rows, rows[1:], rows[1:2], [*rows, *rows]):
+        told = replayed(*again)
+        assert f", {len(again)} of them in the record already, 0 changes of preferences\n" in told
+        assert "the turn is forgotten, and stays so" in told
+    assert [row["user_message"] for row in kept(cli)] == [rows[0]["user_message"], None, rows[2]["user_message"]]
+    assert cli.json("memory", "list", "--user", "alice") == []
+    assert "2 turns replayed, 1 of them" in replayed(rows[0], rows[2] | {"user_message": "hello"})
+    other = {"user_message": "other words", "created_at": "2026-02-01T09:00:00+08:00"}
+    replayed(other)
+    replayed(other | {"user_message": "words of a second"})
+    (first, second) = kept(cli)[-2:]
+    assert first["conversation_id"] == second["conversation_id"] and first["created_at"] != second["created_at"]
+
+
+def test_other_words_of_a_name_are_one_turn_when_they_come_again(cli: Cli) -> None:
+    """With a conversation_id of their own, too; and beside one of that name that is forgotten."""
+    rows = [{"user_message": words, "conversation_id": "c", "created_at": TIME} for words in ("one", "two", "three")]
+    for _ in range(2):
+        cli("turn", "--user", "alice", "--jsonl", "-", stdin=lines(*rows))
+    forget(cli, "--turn", "conversations/2026-01-30.jsonl:2")
+    for _ in range(2):
+        cli("turn", "--user", "alice", "--jsonl", "-", stdin=lines(*rows))
+    assert [row["user_message"] for row in kept(cli)] == ["one", None, "three"]

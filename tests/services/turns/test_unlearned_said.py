@@ -6,6 +6,8 @@ import pytest
 
 from tests.services.test_person_edits import read
 from vault_memory.core import layout
+from vault_memory.core.forgetting import Wish
+from vault_memory.services.forgetting import prepare_forgetting
 from vault_memory.services.turns.record import Recorded, record_turn
 from vault_memory.services.vault import Vault
 
@@ -109,3 +111,30 @@ def test_a_value_that_another_turn_says_stays_and_is_told(vault: Vault) -> None:
     recorded = said(vault, "我偏好深色主題", "我真的比較喜歡深色主題", "忘記我偏好深色主題")
     assert changes(recorded) == []
     assert "theme = dark stays" in recorded.not_forgotten[0] and "pref unset" in recorded.not_forgotten[0]
+
+
+@pytest.mark.parametrize(
+    ("told", "request_to_forget", "texts"),
+    [
+        ("我喜歡芒果", "別再記得芒果", ("芒果",)),
+        ("我喜歡芒果", "別再記得芒果了", ("芒果",)),
+        ("我喜欢芒果", "别再记得芒果", ("芒果",)),
+        ("I like mangos", "don't remember mangos any more", ("mangos",)),
+        ("I live in Leeds", "forget about mangos", ("mangos",)),
+        ("我住在台北，養了一隻貓叫咪咪。", "忘記我說過關於貓的事", ("養了一隻貓叫咪咪",)),
+        ("我住在台北", "忘記我說過關於貓的事", ()),
+        ("我住在上海", "忘掉一切", ("everything about me",)),
+        ("我住在上海", "请删除关于我的所有资料", ("请删除关于我的所有资料",)),
+    ],
+)
+def test_what_is_to_be_forgotten_is_found_elsewhere_by_what_forget_takes(
+    vault: Vault, told: str, request_to_forget: str, texts: tuple[str, ...]
+) -> None:
+    recorded = said(vault, told, request_to_forget)
+    assert recorded.to_forget == texts
+    for text in texts:
+        Wish(text=text)  # raises for what it refuses
+    if texts and all(each in told for each in texts):
+        assert prepare_forgetting(vault, "alice", text=texts[0]).places
+    if texts and "about me" in texts[0] or "所有" in request_to_forget:
+        assert Wish(text=texts[0]).is_all and "deletes no more than it names" in recorded.not_forgotten[0]

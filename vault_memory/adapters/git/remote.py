@@ -118,8 +118,9 @@ class Remote:
             (key.rpartition(".")[2], value) for key, value in pairs if key.rpartition(".")[0] == f"remote.{self._name}"
         ]
 
-    def _refuse_old_form(self) -> None:
-        """Raise `HistoryError` for a name to which only a file of git's old form gives an address."""
+    def _refuse_unknown(self) -> None:
+        """Raise `HistoryError` for a name that is nobody's, and for one to which only a file of git's old form gives an
+        address."""
         if self._configured() or not {*"/:\\"}.isdisjoint(self._name):
             return
         common = Repository(self._root).common_dir
@@ -129,6 +130,11 @@ class Remote:
                     f"the remote {self._shown} stands in {path}, git's old form, which is not read and may have come "
                     f"with the folder: `git config remote.{self._shown}.url ADDRESS` says where it is"
                 )
+        if not self._settings() and not os.path.lexists(self._place(self._name)):
+            raise HistoryError(
+                f"there is no remote {self._shown}: `git remote add {self._shown} ADDRESS` makes one, `git remote` "
+                "lists them"
+            )
 
     def tip(self, branch: str) -> str | None:
         """The commit that the remote's branch is at; None when it has no such branch."""
@@ -185,7 +191,7 @@ class Remote:
                 f"lead elsewhere, so no remote is asked: {NEXT_STEP}"
             )
         self._refuse_planted()
-        self._refuse_old_form()
+        self._refuse_unknown()
         for address in self.addresses():
             if _NO_HOST.match(address):
                 raise HistoryError(

@@ -11,13 +11,15 @@ if TYPE_CHECKING:
     from vault_memory.core.forgetting.record import turns_in, without_turns
     from vault_memory.core.forgetting.sought import Sought, SoughtTurn, Wish
     from vault_memory.core.forgetting.taking import Taken, of_evidence, of_profile, shown, taken_out, unsupported
-    from vault_memory.core.forgetting.words import means_everything
+    from vault_memory.core.forgetting.words import EVERYTHING, may_be_forgotten, means_everything
 
 __all__ = [
+    "EVERYTHING",
     "Sought",
     "SoughtTurn",
     "Taken",
     "Wish",
+    "may_be_forgotten",
     "means_everything",
     "of_evidence",
     "of_profile",
@@ -31,10 +33,12 @@ __all__ = [
 __getattr__ = lazy_exports(
     __name__,
     {
+        "EVERYTHING": "words",
         "Sought": "sought",
         "SoughtTurn": "sought",
         "Taken": "taking",
         "Wish": "sought",
+        "may_be_forgotten": "words",
         "means_everything": "words",
         "of_evidence": "taking",
         "of_profile": "taking",

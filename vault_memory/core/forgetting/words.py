@@ -16,6 +16,8 @@ from vault_memory.core.memories import categories
 from vault_memory.core.text import fold, normalize, synonyms, tokens
 from vault_memory.errors import UsageError
 
+EVERYTHING = "everything about me"
+"""A text that means all that is known of a person."""
 MAX_TEXT_CHARS = 2_000
 MIN_CHARS = 2
 """Of letters and digits in all: one stands in nearly every text."""
@@ -87,13 +89,21 @@ def check_text(text: str) -> str:
     """The text that is to be forgotten. Raises `UsageError` for one that says too little, or is no text to look for."""
     if len(text) > MAX_TEXT_CHARS:
         raise UsageError(f"the text has {len(text):,} characters: give a part of it, at most {MAX_TEXT_CHARS:,}")
-    chars = sum(map(len, _words(text)))
-    if chars < MIN_CHARS:
+    if (chars := _letters(text)) < MIN_CHARS:
         raise UsageError(
             f"{text!r} has {'one letter' if chars else 'no letter'}, which stands nearly everywhere or nowhere: give "
             f"at least {MIN_CHARS} letters or digits"
         )
     return text
+
+
+def may_be_forgotten(text: str) -> bool:
+    """Whether `check_text` takes a text."""
+    return len(text) <= MAX_TEXT_CHARS and _letters(text) >= MIN_CHARS
+
+
+def _letters(text: str) -> int:
+    return sum(map(len, _words(text)))
 
 
 def _words(text: str) -> list[str]:
@@ -114,8 +124,8 @@ _ALL = r"\b(?:everything|all|anything|whatever)\b|一切|所有|全部|通通|�
 _ME = r"\b(?:about|on|of) me\b|(?:关于|有关)我"
 _BESIDES = (
     r"\b(?:please|now|can|could|would|will|want|to|i|you|your|that|the|of|what|ever|know|knew|remember|remembered|learned"
-    r"|learnt|stored|saved|got|have|had|ve|data|information|memory|memories|notes|out|about)\b"
-    r"|[请麻烦帮我可以能不把将你妳所知道记得住录存的都全吧了好吗事情资料数据讯信息忆忘掉]|\W"
+    r"|learnt|stored|saved|got|have|had|ve|data|information|things|stuff|facts|memory|memories|notes|out|about)\b"
+    r"|[请麻烦帮我可以能不把将你妳所知道记得住录存的都全吧了好吗事情东西资料数据讯信息忆忘掉]|\W"
 )
 """What may stand around these; with anything else the text says something else."""
 

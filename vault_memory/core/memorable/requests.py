@@ -53,6 +53,7 @@ _REST = r"(?:[\s,:~.!?]|{memorable.forget.rest}|{subjects.matter.polite})*$"
 _IDIOM = r"^(?:{memorable.own.leads}|[ ,])*forget it$"
 """Says no more than «never mind»."""
 _POINTS = r"^(?:[\s,:~.!?的]|{memorable.forget.pointing})*$"
+_EVERYTHING = r"^(?P<own>(?:我|咱)们?(?:自己)?的?)?(?:{memorable.forget.all})的?$"
 _SAYS_NO_MORE = r"^(?:[\s,:~.!?]|{memorable.forget.rest}|{subjects.matter.polite}|{memorable.own.leads})*$"
 _NAMED = r"(?:that |the fact that )?(?:i|we|my|our)(?![a-z])|(?:where|what|which|who) (?:i|my)"
 _GOES_ON = (
@@ -332,6 +333,8 @@ def _read(request: _Request, lexicon: Lexicon, *, is_all: bool) -> Forget | None
     if request.is_of_memory and marks & {"thing", "detail", "record"} or marks >= {"spoken", "record"}:
         marks.add("named")
     text = _ME.sub("i ", text)
+    if _is_everything(text, marks, request, lexicon, is_all=is_all):
+        return Forget(text, is_everything=True)
     if text in _PERSON and marks & {"named", "spoken", "thing"}:
         return Forget(text, is_everything=True)
     if (request.is_of_memory or marks - {"detail"}) and _CALLED.match(text):  # 叫我小美這件事
@@ -366,6 +369,17 @@ def _read(request: _Request, lexicon: Lexicon, *, is_all: bool) -> Forget | None
         return None
     is_topic = "matter" in marks and request.is_of_memory and _is_a_topic(subject)  # 忘掉吉他的事
     return Forget(subject, is_sure=is_own or is_topic, is_had=(is_own or is_topic) and is_short, is_own=is_own)
+
+
+def _is_everything(text: str, marks: set[str], request: _Request, lexicon: Lexicon, *, is_all: bool) -> bool:
+    """Whether all is meant that is known: 關於我的所有東西, or alone 忘掉一切; not all that was said just now, nor the
+    data of a task (刪除所有資料)."""
+    named = lexicon.shape(_EVERYTHING).match(text)
+    is_of_memory = request.is_of_memory and not request.may_be_slip
+    if named and named["own"]:
+        return is_of_memory or bool(marks & {"named", "spoken", "thing"})
+    is_meant = is_of_memory or "matter" in marks  # 刪掉所有的事
+    return named is not None and is_meant and is_all and not marks & {"named", "thing"}
 
 
 def _says_enough(text: str, at: int) -> bool:

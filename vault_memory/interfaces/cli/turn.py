@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
+from datetime import datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import click
 
-from vault_memory.core import reading
+from vault_memory.core import payload, reading
 from vault_memory.core.privacy import PRIVATE_CATEGORIES
 from vault_memory.errors import UsageError
 from vault_memory.interfaces.cli import Context, echo, pass_context, plural, print_json
+from vault_memory.services.redactor import Redactor
 from vault_memory.services.turns import (
     Recorded,
+    conversation_id_at,
     new_conversation_id,
     record_turn,
     record_turns,
@@ -158,23 +163,26 @@ def _show(recorded: Recorded) -> None:
 
 
 def _replay(vault: Vault, file: Path, user_id: str | None, *, record: bool) -> None:
-    turns = list(_turns(vault, file, user_id))
+    turns = list(_turns(vault, file, user_id, record=record))
     recorded = record_turns(vault, ({**fields, "record": record} for fields in turns))
     is_quiet = not sys.stderr.isatty()
     with click.progressbar(recorded, length=len(turns), label="turns", file=sys.stderr, hidden=is_quiet) as bar:
-        learned, remembered, degraded = 0, 0, dict.fromkeys(vault.config.waits())
+        known, learned, remembered, degraded = 0, 0, 0, dict.fromkeys(vault.config.waits())
         for each in bar:
+            known += not each.is_new
             learned += len(each.changes)
             remembered += sum(kept.became == "remembered" for kept in each.memories)
             degraded |= dict.fromkeys(each.degraded)
     more = f", {remembered:,} {'memory' if remembered == 1 else 'memories'} kept" if remembered else ""
-    echo(f"{plural(len(turns), 'turn')} replayed, {plural(learned, 'change')} of preferences{more}")
+    there = f", {known:,} of them in the record already" if known else ""
+    echo(f"{plural(len(turns), 'turn')} replayed{there}, {plural(learned, 'change')} of preferences{more}")
     for reason in degraded:
         echo(f"degraded: {reason}", err=True)
 
 
-def _turns(vault: Vault, file: Path, user_id: str | None) -> Iterator[dict[str, Any]]:
-    """The turns of a file, as arguments of `record_turn`. One wrong line raises `UsageError`."""
+def _turns(vault: Vault, file: Path, user_id: str | None, *, record: bool = True) -> Iterator[dict[str, Any]]:
+    """The turns of a file, as arguments of `record_turn`. One wrong line raises `UsageError`, and so does one to be
+    recorded (`record`) that holds what was erased."""
     from vault_memory.core.notes import journal
 
     name = "standard input" if str(file) == "-" else str(file)
@@ -190,6 +198,7 @@ def _turns(vault: Vault, file: Path, user_id: str | None) -> Iterator[dict[str, 
                 rows.append((number, journal.parse_line(raw.decode("utf-8-sig" if number == 1 else "utf-8"))))
             except ValueError as error:
                 raise UsageError(f"{name}:{number} is not a turn ({error}); nothing was recorded") from error
+    of_time: dict[str, dict[str, int]] = {}
     for number, row in journal.joined(rows):
         given = {key: value for key, value in row.items() if value not in (None, "")}
         if not (user_id or "user_id" in given):
@@ -198,6 +207,8 @@ def _turns(vault: Vault, file: Path, user_id: str | None) -> Iterator[dict[str, 
             fields = validate_and_normalize(
                 vault, {"conversation_id": new_conversation_id(), "user_id": user_id} | given
             )
+            if record and not vault.config.is_off_record(fields["user_id"]):
+                vault.refuse_erased(fields["user_id"], partial(_said, fields), "this turn")
         except UsageError as error:
             raise UsageError(f"{name}:{number}: {error}; nothing was recorded") from error
         if not any(fields.get(key) for key in ("user_message", "assistant_message", "reflection", "context")):
@@ -209,4 +220,22 @@ def _turns(vault: Vault, file: Path, user_id: str | None) -> Iterator[dict[str, 
             )
         if "created_at" not in given:
             del fields["created_at"]  # two lines with the time of their check would be one turn
+        elif "conversation_id" not in given:
+            fields |= _name_of(fields, of_time)
         yield fields
+
+
+def _said(fields: Mapping[str, Any]) -> list[str]:
+    """The texts of a turn as they would be kept."""
+    redact = Redactor()
+    return [redact(text) for text in payload.said_texts(fields)]
+
+
+def _name_of(fields: Mapping[str, Any], of_time: dict[str, dict[str, int]]) -> dict[str, Any]:
+    """What names a turn whose line has only a time. The second one of a time that says something else is a microsecond
+    later, as `record_turn` has it, too; `of_time` are the different ones so far, by the conversation of their time."""
+    conversation_id = conversation_id_at(fields["user_id"], fields["created_at"])
+    others = of_time.setdefault(conversation_id, {})
+    number = others.setdefault(json.dumps({**fields, "conversation_id": ""}), len(others))
+    at = datetime.fromisoformat(fields["created_at"]) + timedelta(microseconds=number)
+    return {"conversation_id": conversation_id, "created_at": at.isoformat()}

@@ -15,7 +15,7 @@ from vault_memory.core.erasing import Erasure, Tombstones
 from vault_memory.core.trailers import KEYS
 from vault_memory.errors import NotFound, UsageError
 from vault_memory.services.erasing.learned import Learned
-from vault_memory.services.memories import memory_files
+from vault_memory.services.memories import memory_rows
 from vault_memory.services.vault import Vault
 
 _LOSSY = ("utf-8", "surrogatepass")
@@ -135,7 +135,10 @@ def of_note(vault: Vault, name: str, user_id: str = "", *, long_term: bool = Fal
     rows = held_files(repository)
     blobs = {blob for each, blob in rows if each in paths}
     if not blobs and not (vault.root / path).is_file():
-        raise NotFound(f"{path} is no file of this vault, and no commit has one: `vault-memory log {path}`")
+        raise NotFound(
+            f"{path} is no file of this vault, no commit has one, and no memory has this id: `vault-memory memory "
+            "list` shows the ids"
+        )
     said_elsewhere = {blob for each, blob in rows if each not in paths}  # by which a template would be refused
     bodies = {vault.history.stored(blob).read() for blob in blobs - said_elsewhere}
     if (vault.root / path).is_file():
@@ -155,15 +158,19 @@ def _long(bodies: Iterable[str]) -> list[str]:
 
 
 def _path_of(vault: Vault, name: str, user_id: str) -> PurePosixPath:
-    if name.startswith("mem_") and "/" not in name:
-        for each in [user_id] if user_id else vault.user_ids():
-            try:
-                return layout.user_dir(each) / memory_files(vault, each, [name])[0].source
-            except (NotFound, IndexError):
-                continue
-        raise NotFound(f"no user here has a memory {name!r}: `vault-memory memory list` shows which there are")
+    """The file of this path, of the memory that has this id, or, where neither is there now, one that was at the path.
+    An id may be any text: that of a person's own note is what they gave it."""
     path = PurePosixPath(name)
-    if path.is_absolute() or ".." in path.parts or not path.parts:
+    is_inside = bool(path.parts) and not path.is_absolute() and ".." not in path.parts
+    if is_inside and (vault.root / path).is_file():
+        return path
+    ids = [user_id] if user_id else vault.user_ids()
+    places = [layout.user_dir(each) / row.source for each in ids for row in memory_rows(vault, each, [name])]
+    if len(places) > 1:
+        raise UsageError(f"several memories are {name!r}: name one by its path, {', '.join(map(str, places))}")
+    if places:
+        return places[0]
+    if not is_inside:
         raise UsageError(f"{name!r} is no path in the vault: name it as `git log` does, such as memory/alice/plan.md")
     return path
 

@@ -27,7 +27,12 @@ if TYPE_CHECKING:
     from vault_memory.services.turns.second_look import Tally, second_look, tally
     from vault_memory.services.turns.second_looks import SecondLooks
     from vault_memory.services.turns.update_memory import update_memory
-    from vault_memory.services.turns.validate import UNNAMED, new_conversation_id, validate_and_normalize
+    from vault_memory.services.turns.validate import (
+        UNNAMED,
+        conversation_id_at,
+        new_conversation_id,
+        validate_and_normalize,
+    )
 
 __all__ = [
     "RETRY_S",
@@ -45,6 +50,7 @@ __all__ = [
     "explain_message",
     "feedback",
     "learn_waiting",
+    "conversation_id_at",
     "new_conversation_id",
     "record_turn",
     "record_turns",
@@ -75,6 +81,7 @@ __getattr__ = lazy_exports(
         "has_request": "record",
         "explain_message": "judgement",
         "learn_waiting": "record",
+        "conversation_id_at": "validate",
         "new_conversation_id": "validate",
         "record_turn": "record",
         "record_turns": "record",

@@ -38,7 +38,7 @@ from vault_memory.core.extraction import (
     takes_back_the_last,
     why_nothing,
 )
-from vault_memory.core.forgetting import means_everything
+from vault_memory.core.forgetting import EVERYTHING, may_be_forgotten, means_everything
 from vault_memory.core.memorable import Forget, Memorable, memorable, to_forget
 from vault_memory.core.notes import Reply, Turn, journal
 from vault_memory.core.privacy import private, secrets
@@ -90,6 +90,8 @@ from vault_memory.services.write import Plan, Written, index_problem, write
 
 _MAX_SEARCHED_CHARS = 20_000
 """This much of a message is searched for private facts; the logs quote its beginning."""
+_SUBJECT = re.compile(r"^(?:我(?![的们們])|I )")
+"""What a memory may say that its turn does not: 養了一隻貓, behind a comma."""
 _MARKER = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2})\.([0-9]{1,15})(?:\.([0-9a-f]{8}))?")
 _LATER = (Busy, HistoryError, ForeignFile, Unwritable, UsageError)
 """What is wrong for a while: a turn is learned from when it is over. `UsageError`: a folder is a link by now."""
@@ -115,8 +117,8 @@ class Recorded:
     `is_complete`: its reply is in the record, too, and has ended. `suggestions` wait for the person to accept them.
     `memories` are the typed memories that it has left behind, or reinforced. `reason` says why a turn that asks to be
     remembered has changed nothing; `not_forgotten` says in words for what nothing was found that it asks to forget.
-    `to_forget` are the texts that it asks to forget: memories of them are gone now, and `services.forgetting` finds,
-    shows and forgets what else holds them.
+    `to_forget` are the texts that it asks to forget, each one that `forget` takes: memories of them are gone now, and
+    `services.forgetting` finds, shows and forgets what else holds them.
     """
 
     source: str
@@ -249,6 +251,7 @@ def record_turn(
     index_is_wrong = index_problem(vault, paths) if index else None
     sources = sorted(path.relative_to(layout.user_dir(user_id)).as_posix() for path in paths)
     may_be_answered = turn.assistant_message is None and not is_whole
+    forgotten = [each for each in written.result.memories if each.became == "forgotten"]
     noted = "" if may_be_answered else note_kept_turn(vault, json.loads(turn.line()))
     return Recorded(
         line.source,
@@ -269,14 +272,22 @@ def record_turn(
         memories=written.result.memories,
         reason=_why_nothing(vault, turn, before, written) if learn and before else "",
         not_forgotten=written.result.not_forgotten,
-        to_forget=_asked_to_forget(turn.user_message or "", vault.lexicon()) if learn else (),
+        to_forget=_asked_to_forget(turn.user_message or "", forgotten, vault.lexicon()) if learn else (),
     )
 
 
-def _asked_to_forget(message: str, lexicon: Lexicon) -> tuple[str, ...]:
+def _asked_to_forget(message: str, gone: Sequence[Kept], lexicon: Lexicon) -> tuple[str, ...]:
+    """With which texts `services.forgetting` finds what a message asks to forget: what it names, or, where that is too
+    short for it, what the memories of that say which are `gone`, as the person said it."""
     if means_everything(message):
         return (message.strip(),)
-    return tuple(asked.words for asked in to_forget(message, lexicon) if asked.is_sure)
+    found = list[str]()
+    for asked in to_forget(message, lexicon):
+        if asked.is_everything:
+            return (EVERYTHING,)
+        meant = [_SUBJECT.sub("", each.content) for each in gone if asked.means(each.content)]
+        found += filter(may_be_forgotten, [asked.words] if may_be_forgotten(asked.words) else meant)
+    return tuple(dict.fromkeys(found))
 
 
 def _why_later(error: VaultMemoryError) -> str:
@@ -510,11 +521,8 @@ def _append_to_record(
         if turn.request and at.date() > date.min:  # a client's loop of tools goes on over midnight
             days.append(layout.conversation_source(at.date() - timedelta(days=1)))
         records = [(name, journal.DayRecord(read_day(vault, turn.user_id, name))) for name in days]
-        found = ((name, _kept(turn, record, is_named=is_named)) for name, record in records)
-        if (known := next(((name, kept) for name, kept in found if kept), None)) and _is_same(
-            vault, turn, known[1], goes_on=goes_on
-        ):
-            name, kept = known
+        found = ((name, _kept(vault, turn, record, is_named=is_named, goes_on=goes_on)) for name, record in records)
+        for name, kept in ((name, kept) for name, kept in found if kept):
             return Recorded(
                 f"{name}:{kept.number}",
                 degraded=() if turn.request else _not_kept(vault, turn, kept),
@@ -532,18 +540,26 @@ def _append_to_record(
     return turn, _Line(f"{conversation}:{number}", marker.digest), marker
 
 
-def _kept(turn: Turn, record: journal.DayRecord, *, is_named: bool) -> journal.KeptTurn | None:
-    """The turn of a day's record that may be the same."""
+def _kept(
+    vault: Vault, turn: Turn, record: journal.DayRecord, *, is_named: bool, goes_on: bool
+) -> journal.KeptTurn | None:
+    """The turn of a day's record that is the same."""
     if turn.request:
-        return record.with_request(turn.conversation_id, turn.request)
-    return record.with_name(turn.conversation_id, turn.created_at.isoformat()) if is_named else None
+        asked = record.with_request(turn.conversation_id, turn.request)
+        is_retry = asked is not None and vault.now() - asked.last_at <= timedelta(seconds=RETRY_S)
+        return asked if is_retry or goes_on else None
+    named = list(_named(turn, record)) if is_named else []
+    same = [each for each in named if each.row.get("user_message") == turn.user_message]
+    gone = [each for each in named if journal.is_forgotten(each.row)]  # which words it had nobody can tell
+    return next(iter([*same, *gone]), None)
 
 
-def _is_same(vault: Vault, turn: Turn, kept: journal.KeptTurn, *, goes_on: bool) -> bool:
-    if turn.request:
-        is_retry = vault.now() - kept.last_at <= timedelta(seconds=RETRY_S)
-        return is_retry or goes_on
-    return journal.is_forgotten(kept.row) or kept.row.get("user_message") == turn.user_message
+def _named(turn: Turn, record: journal.DayRecord) -> Iterator[journal.KeptTurn]:
+    """The turns that were delivered under a turn's name: each with other words has got the next free microsecond."""
+    at = turn.created_at
+    while kept := record.with_name(turn.conversation_id, at.isoformat()):
+        yield kept
+        at += timedelta(microseconds=1)
 
 
 def _not_kept(vault: Vault, turn: Turn, kept: journal.KeptTurn) -> tuple[str, ...]:

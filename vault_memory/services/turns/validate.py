@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 import uuid
 from collections.abc import Mapping
@@ -18,6 +19,12 @@ UNNAMED = re.compile(f"{_PREFIX}_[0-9a-f]{{12}}")
 def new_conversation_id() -> str:
     """The id of a conversation of one turn, of which the caller names none."""
     return f"{_PREFIX}_{uuid.uuid4().hex[:12]}"
+
+
+def conversation_id_at(user_id: str, created_at: str) -> str:
+    """The id of a conversation of one turn, of which the caller names none, but whose and of when it is: the same turn
+    delivered again has the same. Nothing of it is made of words, since a hash of them would outlive their erasing."""
+    return f"{_PREFIX}_{hashlib.sha256(f'{user_id} {created_at}'.encode()).hexdigest()[:12]}"
 
 
 def validate_and_normalize(vault: Vault, turn: Mapping[str, Any]) -> dict[str, Any]:
