@@ -15,7 +15,19 @@ from vault_memory.core.erasing import KEY_BYTES, MASK, Erasure, Tombstones
 NONE = Tombstones(b"k" * KEY_BYTES)
 WORDS = ["locker", "I", "café", "true", "Zoë", "1127", "20261127", "5", *"我着著", "密語", "帳戶", "账户", "発展"]
 SIGNS = ["", *' -,，「🏺’"\\%&…\n\u200b', "\n\n", " — ", ", ", '", "', '": ', "👨‍👩‍👧", "<b>", "</b> ", "\\n", '\\"']
-SIGNS += ["\\u300c", "\\u6211", "%20", "%E6%88%91", "&#25105;", "&#x2019;", "&amp;", "&eacute;"]
+SIGNS += [
+    "\\u300c",
+    "\\u6211",
+    "%20",
+    "%E6%88%91",
+    "&#25105;",
+    "&#x2019;",
+    "&amp;",
+    "&eacute;",
+    "\\x20",
+    "\\xe6\\x88\\x91",
+    "\\xe6",
+]
 SAID = st.lists(st.tuples(st.sampled_from(WORDS), st.sampled_from(SIGNS)), min_size=1, max_size=6).map(
     lambda pairs: "".join(word + sign for word, sign in pairs)
 )
@@ -26,6 +38,8 @@ FORMS = (
     quote,
     str.upper,
     lambda said: said.encode("ascii", "xmlcharrefreplace").decode(),
+    lambda said: "".join(f"\\x{byte:02x}" for byte in said.encode()),
+    lambda said: "".join(f"\\\\x{byte:02X}" if byte > 127 else chr(byte) for byte in said.encode()),
 )
 
 
@@ -64,6 +78,9 @@ def test_a_number_in_a_longer_one_is_not_known_again(said: str) -> None:
         ("我的密語是「藍色鯨魚」", "\\u6211\\u7684\\u5bc6\\u8a9e\\u662f\\u300c\\u85cd\\u8272\\u9be8\\u9b5a\\u300d"),
         ("我的密語，不要說出去", quote("我的密語，不要說出去")),
         ("我的密語是七", "&#25105;&#x7684;密語是七"),
+        ("我的密語，不要說出去", "".join(f"\\x{byte:02x}" for byte in "我的密語，不要說出去".encode())),
+        ("Rosamund Kettleworth", "\\x52\\x6fsamund\\\\x20\\x4Bettleworth"),
+        ("a Zoë of 1127", repr("a Zoë of 1127".encode())[2:-1]),
         ("Ann’s code", "Ann&#8217;s code"),
         ("他藏着翡翠", "他藏著翡翠"),
         ("爸爸的账本", "爸爸的帳本"),

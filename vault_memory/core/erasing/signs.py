@@ -1,5 +1,5 @@
-"""Characters as the bytes of a file may have them: as they are, and as JSON, HTML and addresses escape them; and what
-may stand between words, as patterns."""
+"""Characters as the bytes of a file may have them: plain, as JSON, HTML and addresses escape them, and as programs
+show bytes (`\\xe6`); what may stand between words, too. All as patterns."""
 
 from __future__ import annotations
 
@@ -13,12 +13,19 @@ from vault_memory.core.erasing.units import every_character, is_mark, is_sign, i
 
 _H = rb"[0-9a-fA-F]"
 _TWICE = rb"%(?:25)*+"
-_JSON = rb"\\\\*+u"
-_NEXT = rb"(?:" + _TWICE + rb"[89abAB]" + _H + rb")"
-_OF_ADDRESS = (
-    rb"(?:[0-7]" + _H + rb"|[c-dC-D]" + _H + _NEXT + rb"|[eE]" + _H + _NEXT + rb"{2}|[fF][0-4]" + _NEXT + rb"{3})"
-)
-"""What stands behind `%` where it escapes a byte of UTF-8 or several."""
+_BACKSLASH = rb"\\\\*+"
+_JSON = _BACKSLASH + rb"u"
+_X = _BACKSLASH + rb"x"
+
+
+def _in_utf8(escape: bytes) -> bytes:
+    """What stands behind the first `%` or `\\x` where it escapes a character in UTF-8."""
+    following = rb"(?:" + escape + rb"[89abAB]" + _H + rb")"
+    first = rb"(?:[0-7]" + _H + rb"|[c-dC-D]" + _H + following
+    return first + rb"|[eE]" + _H + following + rb"{2}|[fF][0-4]" + following + rb"{3})"
+
+
+_OF_ADDRESS = _in_utf8(_TWICE)
 TAG = rb"</?[a-zA-Z][a-zA-Z0-9]*+(?:\s[^<>\n]{0,80})?+/?>"
 _MARKUP = rb"[*~`]{1,3}|" + TAG
 _BREAK = rb"-(?:\r?\n|\\++[nr])(?:[ \t>]|\\++t)*+"
@@ -34,8 +41,8 @@ def written(characters: Collection[str]) -> bytes:
     numbers = [ord(each) for each in characters]
     ways = [
         *(re.escape(first) + (_any(rest, _raw) if rest[0] else b"") for first, rest in raw.items()),
-        _JSON + _any((each.encode("utf-16-be") for each in characters), _of_json),
-        _TWICE + _any((each.encode() for each in characters), _of_address),
+        _behind_backslash(characters),
+        _TWICE + _any((each.encode() for each in characters), _of_bytes(_TWICE)),
         rb"&#0*+" + _any((b"%d;" % each for each in numbers), _raw),
         rb"&#[xX]0*+" + _any((b"%x;" % each for each in numbers), _of_hex),
     ]
@@ -61,9 +68,9 @@ def sign() -> bytes:
     ways = [
         _any((each.encode() for each in plain), _raw),
         rb"\\(?:\\\\)*+\"",
-        _JSON + _any((each.encode("utf-16-be") for each in signs), _of_json),
-        rb"\\++(?:[nrt]|(?!u" + _H + rb"{4}))",
-        _TWICE + _any((each.encode() for each in signs), _of_address),
+        _behind_backslash(signs),
+        rb"\\++(?:[nrt]|(?!u" + _H + rb"{4}|x" + _in_utf8(_X) + rb"))",
+        _TWICE + _any((each.encode() for each in signs), _of_bytes(_TWICE)),
         rb"%(?:25)++(?!" + _OF_ADDRESS + rb")",
         rb"%(?!25)(?!" + _OF_ADDRESS + rb")",
         rb"&#0*+" + _any((b"%d;" % ord(each) for each in signs), _raw),
@@ -116,12 +123,20 @@ def _of_hex(some: Collection[int], at: int) -> bytes:
     return _raw(sorted(cased), at)
 
 
+def _behind_backslash(characters: Collection[str]) -> bytes:
+    """A pattern of any of these as JSON escapes it, or as programs do the bytes of UTF-8."""
+    of_json = _any((each.encode("utf-16-be") for each in characters), _of_json)
+    of_bytes = _any((each.encode() for each in characters), _of_bytes(_X))
+    return _BACKSLASH + b"(?:u" + of_json + b"|x" + of_bytes + b")"
+
+
 def _of_json(some: Collection[int], at: int) -> bytes:
     return (_JSON if at and at % 2 == 0 else b"") + _digits(some)
 
 
-def _of_address(some: Collection[int], at: int) -> bytes:
-    return (_TWICE if at else b"") + _digits(some)
+def _of_bytes(escape: bytes) -> Callable[[Collection[int], int], bytes]:
+    """How bytes of UTF-8 are spelled behind such an escape."""
+    return lambda some, at: (escape if at else b"") + _digits(some)
 
 
 def _digits(some: Collection[int]) -> bytes:

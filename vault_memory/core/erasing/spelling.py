@@ -15,7 +15,7 @@ from vault_memory.core.erasing.units import DIVIDER, divides, is_mark, kind_of
 from vault_memory.core.text import alike
 
 _TAGS = re.compile(TAG)
-_ESCAPE_BEFORE = re.compile(rb"(?:\\u[0-9a-fA-F]{4}|%(?:25)*[0-9a-fA-F]{2})\Z")
+_ESCAPE_BEFORE = re.compile(rb"(?:\\u[0-9a-fA-F]{4}|\\x[0-9a-fA-F]{2}|%(?:25)*[0-9a-fA-F]{2})\Z")
 _BREAK = re.compile(rb"\A\\[nrt]")
 """A break and `rue` are no `true`."""
 _ESCAPE_AROUND = re.compile(rb"\\u[0-9a-fA-F]{4}")

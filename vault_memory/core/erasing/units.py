@@ -33,18 +33,24 @@ _WIDE = (
     "\U00020000-\U0003ffff"
 )
 _PERCENT = "%(?:25)*"
+_X = r"\\+x"
 _H = "[0-9a-fA-F]"
-_NEXT = f"(?:{_PERCENT}[89abAB]{_H})"
-_OF_ADDRESS = f"{_PERCENT}(?:[0-7]{_H}|[c-dC-D]{_H}{_NEXT}|[eE]{_H}{_NEXT}{{2}}|[fF][0-4]{_NEXT}{{3}})"  # UTF-8
+
+
+def _in_utf8(escape: str) -> str:
+    following = f"(?:{escape}[89abAB]{_H})"
+    return f"{escape}(?:[0-7]{_H}|[c-dC-D]{_H}{following}|[eE]{_H}{following}{{2}}|[fF][0-4]{following}{{3}})"
+
+
 _ESCAPED = re.compile(
     r"(?P<quote>(?<!\\)\\(?:\\\\)*\")"
     rf"|\\+u(?P<high>[dD][89abAB]{_H}{{2}})\\+u(?P<low>[dD][c-fC-F]{_H}{{2}})"
     rf"|\\+u(?P<code>(?![dD][89a-fA-F]){_H}{{4}})"
     r"|(?P<break>\\+[nrt])"
-    rf"|(?P<address>{_OF_ADDRESS})"
+    rf"|(?P<address>{_in_utf8(_PERCENT)}|{_in_utf8(_X)})"
     rf"|&\#0*(?P<number>[0-9]{{1,7}});|&\#[xX]0*(?P<hex>{_H}{{1,6}});|&(?P<name>[A-Za-z][A-Za-z0-9]{{1,8}});"
 )
-_BYTES = re.compile(rf"{_H}{{2}}(?=%|\Z)")
+_BYTES = re.compile(rf"{_H}{{2}}(?=[%\\]|\Z)")
 _RAW_QUOTE = re.compile(r'(?<!\\)(?:\\\\)*"')
 _NO_QUOTE = "\u201d"
 
@@ -79,7 +85,7 @@ def kind_of(unit: str) -> str:
 
 
 def unescaped(text: str, quote: str = '"') -> str:
-    """A text without the escapes of JSON, HTML and addresses; `quote` stands for each `"` that was one."""
+    """A text without the escapes of JSON, HTML, addresses and shown bytes; `quote` stands for each `"` that was one."""
 
     def said(found: re.Match[str]) -> str:
         if found["quote"]:
