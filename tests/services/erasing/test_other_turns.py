@@ -122,3 +122,17 @@ def test_evidence_of_a_turn_whose_clock_is_ahead_loses_its_part(vault: Vault) ->
     assert erase(vault, of_texts(vault, "alice", [text])).left == ()
     evidence = vault.path("alice", "feedback.jsonl").read_text()
     assert "Call me" not in evidence
+
+
+def test_the_log_of_another_machine_is_told_by_its_time_where_both_say_the_same(vault: Vault) -> None:
+    """What a change of mind has left of the text says as much as the other turn."""
+    text, other = "I live in Ripon and teach Latin.", "I teach Latin."
+    first = record_turn(vault, "alice", text, "ok", created_at="2026-01-30T02:45:01+00:00").source
+    record_turn(vault, "alice", "I moved to Selby last month.", "ok", created_at="2026-01-30T02:50:01+00:00")
+    (log,) = vault.path("alice", "daily").iterdir()
+    line = f"- 08:15 {other} → done · {first}"
+    log.write_text(f"{log.read_text()}{line}\n")
+    path = vault.path("alice", "memories/2026-01/said_1769732102000_1d9840fc-i-teach-latin.md")
+    path.write_text(f"---\nid: said_1769732102000_1d9840fc\ntype: fact\nsource: {first}\n---\nI teach Latin\n")
+    assert erase(vault, of_texts(vault, "alice", [text])).left == ()
+    assert line in log.read_text() and path.read_text().endswith("\nI teach Latin\n")

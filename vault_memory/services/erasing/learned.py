@@ -144,15 +144,20 @@ class Learned:
             quote = "" if made.memory else made.said
             return _HERE if self._is_here(made.source, made.at, quote) else made.at
         told = {
-            turn: [each.said for each in all_of_it]
-            for turn, all_of_it in turns.items()
+            when: [each.said for each in all_of_it]
+            for when, all_of_it in turns.items()
             if any(_is_the_time(made.at, each.at) for each in all_of_it)
         }
         if (turn := self._turn(made.source)) and _is_the_time(made.at, _second(_time(turn))):
             told = {_HERE: [turn.get("user_message") or "", *told.pop(_HERE, [])], **told}
         if len(told) < 2:
             return next(iter(told), made.at)
-        return max(told, key=lambda each: in_a_row(made.said, told[each]))
+        return max(told, key=lambda each: (self._shows(made.at, each, turn), in_a_row(made.said, told[each])))
+
+    def _shows(self, clock: int | str, at: int | str, here: Mapping[str, Any] | None) -> bool:
+        """Whether a clock in this machine's zone shows this at that time; another machine may be in another zone."""
+        second = _second(_time(here)) if here and at == _HERE else at
+        return isinstance(second, int) and f"{datetime.fromtimestamp(second, self._vault.config.zone()):%H:%M}" == clock
 
     def _of(self, source: str, is_here: bool, all_said: Collection[str], is_told: bool = False) -> Iterator[str]:
         """The parts of the texts in words that were made of one turn; `is_told` by a log, whole."""
