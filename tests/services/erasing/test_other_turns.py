@@ -136,3 +136,70 @@ def test_the_log_of_another_machine_is_told_by_its_time_where_both_say_the_same(
     path.write_text(f"---\nid: said_1769732102000_1d9840fc\ntype: fact\nsource: {first}\n---\nI teach Latin\n")
     assert erase(vault, of_texts(vault, "alice", [text])).left == ()
     assert line in log.read_text() and path.read_text().endswith("\nI teach Latin\n")
+
+
+@pytest.mark.parametrize("is_theirs", [True, False])
+@pytest.mark.parametrize(
+    ("other_at", "at"), [("00:15:02", "00:15:40"), ("00:15:40", "00:15:02"), ("00:15:02", "03:30:01")]
+)
+@pytest.mark.parametrize(
+    ("other", "text"),
+    [
+        ("I prefer Vim over Emacs.", "I prefer Vim over Emacs, and call me Clementine please."),
+        ("I teach Latin.", "I live in Ripon and teach Latin."),
+        ("我喜歡在阿里山種高山茶。", "我喜歡在阿里山種高山茶，請叫我阿海。"),
+    ],
+)
+def test_of_two_machines_only_what_the_text_was_said_on_loses_it(
+    vault: Vault, other: str, text: str, other_at: str, at: str, is_theirs: bool
+) -> None:
+    """Both turns are at the same place, in the same minute or in another of the same quarters; and the text is erased
+    where the record has it, or where it has the other turn."""
+    ours = record_turn(vault, "alice", other, "ok", created_at=f"2026-01-30T{other_at}+00:00").source
+    theirs = record_turn(vault, "alice", text, "ok", created_at=f"2026-01-30T{at}+00:00").source
+    for path in vault.path("alice", ".").rglob("*.*"):
+        if path.suffix in (".md", ".jsonl") and "conversations" not in path.parts:
+            path.write_text(path.read_text().replace(theirs, ours))
+    (record, *_) = sorted(vault.path("alice", "conversations").glob("*.jsonl"))
+    first, second = record.read_text().splitlines()
+    record.write_text(f"{second if is_theirs else first}\n")
+    evidence = vault.path("alice", "feedback.jsonl")
+    evidence.touch()
+    kept = [line for line in evidence.read_text().splitlines() if other_at[3:] in line]
+    assert erase(vault, of_texts(vault, "alice", [text])).left == ()
+    (log,) = vault.path("alice", "daily").iterdir()
+    lines = [line for line in log.read_text().splitlines() if line.startswith("- ")]
+    said = other.rstrip(".。")
+    assert [line for line in lines if other in line] and len([line for line in lines if said in line]) == 1
+    assert [row.title for row in memory_rows(vault, "alice") if "(erased)" not in row.title] == [said]
+    assert [line for line in evidence.read_text().splitlines() if other_at[3:] in line] == kept
+    assert text.rpartition(" ")[2] not in evidence.read_text()
+
+
+@pytest.mark.parametrize("begin", ["Step one → step two.", "Tea · coffee.", "Step one → done."])
+def test_a_log_tells_also_what_stands_behind_an_arrow_of_the_message(vault: Vault, begin: str) -> None:
+    record_turn(vault, "alice", f"{begin}\n\nI live in Ripon\nand teach Latin.", "ok")
+    as_on_another_machine(vault, "Hello.")
+    assert erase(vault, of_texts(vault, "alice", ["I live in Ripon\nand teach Latin."])).left == ()
+    for said in ("live in Ripon", "teach Latin", "live-in-ripon"):
+        assert leftovers(vault.root, said).places == []
+
+
+def test_a_turn_of_the_future_is_looked_up_in_its_record(vault: Vault) -> None:
+    text = "I am a nurse\nand live in Rye."
+    long = "The weather in the hills was not what we had been told. " * 12
+    record_turn(vault, "alice", f"{long}{text} I keep bees.", "ok", created_at="2027-03-01T08:00:00+00:00")
+    assert leftovers(vault.root, "I am a nurse").places
+    assert erase(vault, of_texts(vault, "alice", [text])).left == ()
+    assert leftovers(vault.root, "I am a nurse").places == []
+    assert leftovers(vault.root, "I keep bees").places
+
+
+@pytest.mark.parametrize("before", [" ", "\ufeff"])
+def test_lines_that_an_editor_has_moved_or_marked_lose_their_parts(vault: Vault, before: str) -> None:
+    text = "I prefer Vim over Emacs, and call me Clementine please."
+    record_turn(vault, "alice", text, "ok")
+    evidence = vault.path("alice", "feedback.jsonl")
+    evidence.write_text("".join(f"{before}{line}" for line in evidence.read_text().splitlines(keepends=True)))
+    assert erase(vault, of_texts(vault, "alice", [text])).left == ()
+    assert "over Emacs" not in evidence.read_text() and "Clementine please" not in evidence.read_text()

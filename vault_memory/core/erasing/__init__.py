@@ -19,7 +19,17 @@ if TYPE_CHECKING:
         words_of_git,
         words_of_name,
     )
-    from vault_memory.core.erasing.parts import WHOLE, Part, Parts, PartsOfFile, in_a_row, is_cut, is_known_by, turn_of
+    from vault_memory.core.erasing.parts import (
+        WHOLE,
+        Part,
+        Parts,
+        PartsOfFile,
+        asked_in,
+        is_cut,
+        is_known_by,
+        share_in,
+        turn_of,
+    )
     from vault_memory.core.erasing.said import (
         is_an_id,
         is_of_a_user,
@@ -41,7 +51,8 @@ __all__ = [
     "PartsOfFile",
     "Tombstones",
     "WHOLE",
-    "in_a_row",
+    "share_in",
+    "asked_in",
     "is_an_id",
     "is_cut",
     "is_known_by",
@@ -71,7 +82,8 @@ __getattr__ = lazy_exports(
         "PartsOfFile": "parts",
         "Tombstones": "tombstones",
         "WHOLE": "parts",
-        "in_a_row": "parts",
+        "asked_in": "parts",
+        "share_in": "parts",
         "is_an_id": "said",
         "is_cut": "parts",
         "is_known_by": "parts",

@@ -10,6 +10,7 @@ from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from vault_memory.core import reading
+from vault_memory.core.diary import labels
 from vault_memory.core.erasing.cuts import ENOUGH_BYTES
 from vault_memory.core.erasing.forms import MASK, MIN_BYTES, Erasure
 from vault_memory.core.erasing.units import DIVIDER, kind_of, meant, readings, spans
@@ -25,6 +26,11 @@ _GAPS = re.compile(rf"{re.escape(PRIVATE)}|{re.escape(ERASED)}|{_CUT}")
 Turn = tuple[str, str, str]
 """The place of a turn, and when it was, as a line tells it; of a log also the words that it has of it, as another
 machine may have had another turn in the same minute."""
+_ENDED = re.compile(
+    rf"{entries.CAME}(?:{'|'.join((*labels.SUCCESS, *labels.FAILURE, *labels.DONE))})(?={entries.PART}|\s*$)"
+)
+_BEFORE = b" \t\xef\xbb\xbf"
+"""What a person's editor may have put before the first line, or before each."""
 WHOLE: Turn = ("", "", "")
 
 
@@ -38,14 +44,20 @@ class Part(NamedTuple):
 
 def turn_of(line: bytes) -> Turn | None:
     """The turn that a line of evidence or of a daily log is from; None for any other line."""
-    if line.startswith(b"{"):
+    if line.lstrip(_BEFORE).startswith(b"{"):
         try:
             row = reading.json_value(line)
         except ValueError:
             return None
         return (str(row.get("source") or ""), str(row.get("created_at") or ""), "") if isinstance(row, dict) else None
-    request = entries.request_in(line.decode("utf-8", "replace"))
+    request = entries.request_in(line.decode("utf-8-sig", "replace"))
     return (request.source, request.time, request.words) if request else None
+
+
+def asked_in(request: entries.Request) -> str:
+    """What a line of a log says of the message of its turn, also where that has an arrow or a dot itself."""
+    ended = _ENDED.search(request.said)
+    return request.said[: ended.start()].strip() if ended else request.words
 
 
 class PartsOfFile:
@@ -88,10 +100,15 @@ def is_cut(said: str) -> bool:
     return _GAPS.search(said) is not None
 
 
-def in_a_row(said: str, texts: Iterable[str]) -> float:
-    """Which share (0 to 1) of some words follow one another in one of the texts, at most."""
+def share_in(said: str, texts: Iterable[str]) -> float:
+    """Which share (0 to 1) of some words stands in the texts: two or more that follow one another, or all."""
     units, rows = meant(said), _Rows(map(meant, texts))
-    return max((rows.run(units, at) for at in range(len(units))), default=0) / max(len(units), 1)
+    at = found = 0
+    while at < len(units):
+        run = rows.run(units, at)
+        found += run if run > 1 or run == len(units) else 0
+        at += max(run, 1)
+    return found / max(len(units), 1)
 
 
 class Parts:

@@ -21,11 +21,12 @@ from vault_memory.core.erasing import (
     Erasure,
     Part,
     Parts,
-    in_a_row,
+    asked_in,
     is_an_id,
     is_cut,
     is_known_by,
     said_in_record,
+    share_in,
     words_of_every_vault,
 )
 from vault_memory.core.notes import entries
@@ -124,7 +125,7 @@ class Learned:
                 continue
             turns: dict[int | str, list[_Made]] = {}
             for made in sorted(all_made, key=lambda made: (isinstance(made.at, str), made.at == "")):
-                turns.setdefault(self._turn_of(made, turns), []).append(made)
+                turns.setdefault(self._turn_of(made, turns, all_made), []).append(made)
             for turn, all_of_it in turns.items():
                 yield source, turn == _HERE, all_of_it
 
@@ -138,26 +139,28 @@ class Learned:
             seen.add(memory_id := before)
         return memory_id
 
-    def _turn_of(self, made: _Made, turns: Mapping[int | str, Sequence[_Made]]) -> int | str:
+    def _turn_of(self, made: _Made, turns: Mapping[int | str, Sequence[_Made]], others: Sequence[_Made]) -> int | str:
         """Which of the turns at one place it was made of: `_HERE`, or when that was. The surest come first."""
         if isinstance(made.at, int):
-            quote = "" if made.memory else made.said
-            return _HERE if self._is_here(made.source, made.at, quote) else made.at
+            is_here = self._is_here(made.source, made.at, "" if made.memory else made.said)
+            return _HERE if is_here and not self._tells_another(others, made.at) else made.at
         told = {
             when: [each.said for each in all_of_it]
             for when, all_of_it in turns.items()
             if any(_is_the_time(made.at, each.at) for each in all_of_it)
         }
-        if (turn := self._turn(made.source)) and _is_the_time(made.at, _second(_time(turn))):
+        if (turn := self._turn(made.source)) and _is_the_time(made.at, self._second_here(made.source)):
             told = {_HERE: [turn.get("user_message") or "", *told.pop(_HERE, [])], **told}
         if len(told) < 2:
             return next(iter(told), made.at)
-        return max(told, key=lambda each: (self._shows(made.at, each, turn), in_a_row(made.said, told[each])))
 
-    def _shows(self, clock: int | str, at: int | str, here: Mapping[str, Any] | None) -> bool:
-        """Whether a clock in this machine's zone shows this at that time; another machine may be in another zone."""
-        second = _second(_time(here)) if here and at == _HERE else at
-        return isinstance(second, int) and f"{datetime.fromtimestamp(second, self._vault.config.zone()):%H:%M}" == clock
+        def likeness(when: int | str) -> tuple[bool, float, float]:
+            """Another machine may be in another zone; and one turn may say all that another says, and more."""
+            at = self._second_here(made.source) if when == _HERE else when
+            fullest = max(told[when], key=len)
+            return self._shown(at) == made.at, share_in(made.said, told[when]), share_in(fullest, [made.said])
+
+        return max(told, key=likeness)
 
     def _of(self, source: str, is_here: bool, all_said: Collection[str], is_told: bool = False) -> Iterator[str]:
         """The parts of the texts in words that were made of one turn; `is_told` by a log, whole."""
@@ -198,10 +201,35 @@ class Learned:
         turn whose client's clock is ahead has the time of this machine, and a quote of it."""
         if (turn := self._turn(source)) is None:
             return False
-        second = _second(_time(turn))
+        second = self._second_here(source)
         if isinstance(second, str) or isinstance(at, str) or at == second:
             return True
-        return at < second and in_a_row(quote, [turn.get("user_message") or ""]) == 1
+        return at < second and share_in(quote, [turn.get("user_message") or ""]) == 1
+
+    def _tells_another(self, others: Sequence[_Made], at: int) -> bool:
+        """Whether a turn of this second that is not the one here is told by a memory, or by a log."""
+        turn = self._turn(others[0].source) or {}
+        if self._second_here(others[0].source) in (at, ""):
+            return False
+        message = turn.get("user_message") or ""
+        logs = [each.said for each in others if each.line[2] and each.at == self._shown(at)]
+        are_here = (
+            share_in(said, [message]) == 1 and (is_cut(said) or share_in(message, [said]) == 1) for said in logs
+        )
+        return any(each.memory and each.at == at for each in others) or not all(are_here)
+
+    def _shown(self, at: int | str) -> str:
+        """What a log of this machine shows for a time; another machine may be in another zone."""
+        return f"{datetime.fromtimestamp(at, self._vault.config.zone()):%H:%M}" if isinstance(at, int) else at
+
+    def _second_here(self, source: str) -> int | str:
+        """When the turn was at a place in the records of this machine; "" where that is not known. A turn of the future
+        is among those of the day on which it came, and what was made of it tells that time."""
+        at, place = _time(self._turn(source) or {}), layout.turn_place(source)
+        if at is None or place is None:
+            return ""
+        day = at.astimezone(self._vault.config.zone()).date()
+        return "" if layout.conversation_source(day) > place[0] else _second(at)
 
     def _turn(self, source: str) -> Mapping[str, Any] | None:
         if source not in self._records:
@@ -238,9 +266,9 @@ class Learned:
                             yield _Made(path, row.source, at, row.value, name)
                             profile = layout.user_dir(layout.scope_of(path)) / layout.PROFILE
                             yield _Made(profile, row.source, at, row.value)
-                elif request := entries.request_in(line.decode("utf-8", "replace")):
+                elif request := entries.request_in(line.decode("utf-8-sig", "replace")):
                     name = request.source, request.time, request.words
-                    yield _Made(path, request.source, request.time, request.words, name)
+                    yield _Made(path, request.source, request.time, asked_in(request), name)
                 elif kind == "memory-log":
                     yield _Made(path, "", "", re.split(": |：", line.decode("utf-8", "replace"), maxsplit=1)[-1])
 
