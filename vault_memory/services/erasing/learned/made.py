@@ -1,10 +1,9 @@
-"""What the program has made of parts of an erased text: memories, evidence and lines of logs, known by the turn that
-they are from, now and in any commit."""
+"""What the program has made of turns, in files and commits, and of which turn each is."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
 from functools import cached_property
@@ -15,35 +14,20 @@ from vault_memory.adapters import files
 from vault_memory.adapters.erasing import files_of, held_files, known_by
 from vault_memory.adapters.git import ObjectReader, Repository
 from vault_memory.core import layout, memories, reading
-from vault_memory.core.erasing import (
-    MASK,
-    WHOLE,
-    Erasure,
-    Part,
-    Parts,
-    asked_in,
-    is_an_id,
-    is_cut,
-    is_known_by,
-    said_in_record,
-    share_in,
-    words_of_every_vault,
-)
+from vault_memory.core.erasing import WHOLE, asked_in, is_an_id, is_cut, share_in
 from vault_memory.core.notes import entries
-from vault_memory.core.profile import NOTE, Profile, read_row
-from vault_memory.errors import TooLarge, UsageError, in_command
+from vault_memory.core.profile import NOTE, read_row
 from vault_memory.services.notes import turn_at
 from vault_memory.services.vault import Vault
 
-_LOSSY = ("utf-8", "surrogatepass")
 _MADE = ("memory", "note", "daily", "memory-log", "feedback")
 """Kinds of files in which each line, or all, says of which turn it was made; a note where a person has put a memory."""
 _HERE = "here"
-_MAY_QUOTE = ("learning", "entity", "mistake")
-"""Others that the program writes."""
+_LAST_S = 253_000_000_000
+"""A later second is in no calendar: nobody was there."""
 
 
-class _Made(NamedTuple):
+class Made(NamedTuple):
     """Words in a file that were made of a turn: its place ("" where that is not told); when it was, as a time, or as a
     log tells it (`HH:MM`, "" for neither); and the line in which they are, as it names the turn. `names` are titles and
     the name of the file that were made of these, and may be cut; `memory` is its id."""
@@ -57,73 +41,26 @@ class _Made(NamedTuple):
     memory: str = ""
 
 
-class Learned:
-    """What was made of the turns of a user, also under `former` ids, that say one of the texts."""
+class MadeOfTurns:
+    """What was made of the turns of a user, also under `former` ids."""
 
-    def __init__(self, vault: Vault, user_id: str, former: Sequence[str], texts: Sequence[str]) -> None:
+    def __init__(self, vault: Vault, user_id: str, former: Sequence[str]) -> None:
         self._vault, self._user_id, self._scopes = vault, user_id, (user_id, *former)
-        self._erasure, self._parts = Erasure(texts), Parts(texts)
         self._memories: dict[str, tuple[str, str]] = {}
         self._records: dict[str, Mapping[str, Any] | None] = {}
 
-    def parts(self) -> tuple[Part, ...]:
-        """Each file with words that were made of a part of a text, and these; of words of which nothing tells what
-        their turn said, only what stands in a text as a whole. Raises `VaultMemoryError` for an archive that cannot be
-        read."""
-        needed = "\n".join(words_of_every_vault()).encode()  # a value such as `detailed` stays
-        found: dict[tuple[PurePosixPath, tuple[str, str, str]], dict[str, None]] = {}
-        for source, is_here, all_made in self._turns():
-            is_told = any(made.line[2] and not is_cut(made.said) for made in all_made)
-            found_in = self._of(source, is_here, dict.fromkeys(made.said for made in all_made), is_told)
-            for part in (*found_in, *(part for made in all_made for part in self._in_names(made))):
-                with suppress(UsageError):  # it stands in the mark itself
-                    if not Erasure([part]).holds(needed):
-                        for made in all_made:
-                            found.setdefault((made.path, made.line), {})[part] = None
-        all_parts = dict.fromkeys(part for parts in found.values() for part in parts)
-        if known := [part for part in all_parts if is_known_by(part)]:
-            for path, kind in self._of_user():
-                if kind in _MAY_QUOTE:
-                    found.setdefault((path, WHOLE), {}).update(dict.fromkeys(known))
-        return tuple(Part(path, tuple(parts), line) for (path, line), parts in sorted(found.items()))
-
-    def erased_before(self) -> tuple[str, ...]:
-        """The ids of memories that have lost words to an erasing, also where only a commit has the memory still, or has
-        it with the mark: what a store was sent of them says these words."""
-        masked = (path for path, _, data in self._versions(("memory", "note")) if MASK in data)
-        return tuple(dict.fromkeys(name for path in masked if is_an_id(name := known_by(path.name))))
-
-    def values(self) -> tuple[str, ...]:
-        """The values of today's profile whose evidence quotes one of the texts or a part of it, each behind its key and
-        as a command has it."""
-        vault, user_id = self._vault, self._user_id
-        try:
-            profile = Profile.decode(files.read(vault.path(user_id, layout.PROFILE)) or b"")
-        except TooLarge:  # `status` says so
-            return ()
-        found: dict[str, None] = {}
-        for line in reading.lines(files.read(vault.path(user_id, layout.FEEDBACK), None) or b""):
-            if (row := read_row(line)) is None or row.key == NOTE:
-                continue
-            is_held = any(item.value == row.value for item in profile.items(row.key)) if row.value else False
-            is_said = is_held and self._is_said(row.quote)
-            is_here = is_held and self._is_here(row.source, _second(row.at), row.quote)
-            if is_said or (is_held and any(True for _ in self._of(row.source, is_here, [row.quote]))):
-                found[f"{row.key} {in_command(row.value)}"] = None
-        return tuple(found)
-
-    def _turns(self) -> Iterator[tuple[str, bool, list[_Made]]]:
+    def turns(self, may_matter: Callable[[str], bool]) -> Iterator[tuple[str, bool, list[Made]]]:
         """(source, whether this machine's record tells of it, what was made of it) of each turn of which something was
-        made that may have to do with the texts. Another machine has other turns at the same places: a memory and a line
-        of evidence tell the second, a log the minute, and, where two turns were in one, how they begin."""
-        of_places: dict[str, list[_Made]] = {}
-        for made in list(self._all_made()):
+        made whose words may matter. Another machine has other turns at the same places: a memory and a line of evidence
+        tell the second, a log the minute, and, where two turns were in one, their words."""
+        of_places: dict[str, list[Made]] = {}
+        for made in list(self._all()):
             dated = made._replace(at=_second_of(self._first(made.memory))) if made.memory else made
             of_places.setdefault(made.source or str(made.path), []).append(dated)
         for source, all_made in of_places.items():
-            if not any(self._is_said(made.said) or any(self._parts.of(made.said, ())) for made in all_made):
+            if not any(may_matter(made.said) for made in all_made):
                 continue
-            turns: dict[int | str, list[_Made]] = {}
+            turns: dict[int | str, list[Made]] = {}
             for made in sorted(all_made, key=lambda made: (isinstance(made.at, str), made.at == "")):
                 turns.setdefault(self._turn_of(made, turns, all_made), []).append(made)
             for turn, all_of_it in turns.items():
@@ -139,17 +76,17 @@ class Learned:
             seen.add(memory_id := before)
         return memory_id
 
-    def _turn_of(self, made: _Made, turns: Mapping[int | str, Sequence[_Made]], others: Sequence[_Made]) -> int | str:
+    def _turn_of(self, made: Made, turns: Mapping[int | str, Sequence[Made]], others: Sequence[Made]) -> int | str:
         """Which of the turns at one place it was made of: `_HERE`, or when that was. The surest come first."""
         if isinstance(made.at, int):
-            is_here = self._is_here(made.source, made.at, "" if made.memory else made.said)
+            is_here = self.is_here(made.source, made.at, "" if made.memory else made.said)
             return _HERE if is_here and not self._tells_another(others, made.at) else made.at
         told = {
             when: [each.said for each in all_of_it]
             for when, all_of_it in turns.items()
             if any(_is_the_time(made.at, each.at) for each in all_of_it)
         }
-        if (turn := self._turn(made.source)) and _is_the_time(made.at, self._second_here(made.source)):
+        if (turn := self.turn(made.source)) and _is_the_time(made.at, self._second_here(made.source)):
             told = {_HERE: [turn.get("user_message") or "", *told.pop(_HERE, [])], **told}
         if len(told) < 2:
             return next(iter(told), made.at)
@@ -162,53 +99,19 @@ class Learned:
 
         return max(told, key=likeness)
 
-    def _of(self, source: str, is_here: bool, all_said: Collection[str], is_told: bool = False) -> Iterator[str]:
-        """The parts of the texts in words that were made of one turn; `is_told` by a log, whole."""
-        if not any(True for said in all_said for _ in self._parts.of(said, ())):
-            return  # whatever the turn says
-        turn = self._left_of(source, is_here, all_said, is_told)
-        for each in all_said:
-            if turn is None:
-                yield from self._parts.as_a_whole(each)
-                continue
-            # Words that are a cut beginning of a text as well are a part all the same: they may stand where no title
-            # ends. Of a quotation (`…`), which is cut within its words, only what is not found by itself.
-            for said in dict.fromkeys((each, self._masked(each)) if "…" not in each else (self._masked(each),)):
-                yield from self._parts.of(said, turn) if turn else ()
-
-    def _in_names(self, made: _Made) -> Iterator[str]:
-        """What titles and names have of a text that stands in the words themselves, where they are cut within it."""
-        if made.names and self._is_said(made.said):
-            for name in made.names:
-                yield from self._parts.cut_off(name, made.said)
-
-    def _left_of(self, source: str, is_here: bool, all_said: Collection[str], is_told: bool) -> tuple[str, ...] | None:
-        """What the person says in a turn without the texts, for of that memories are made, and not of the reply, which
-        may say it again. Where the turn does not say a text, or nobody can look at it, as it was forgotten, what was
-        made of it tells instead; where that says no text either, nothing, or None for a turn that nobody can look
-        at."""
-        if layout.turn_place(source) is None:
-            return None
-        turn = self._turn(source) if is_here else None
-        own = () if turn is None else (self._masked(turn.get("user_message") or ""),)
-        if turn is not None and any(map(self._is_said, said_in_record(turn))):
-            return own
-        told = tuple(self._masked(said) for said in all_said if self._is_said(said))
-        return (*own, *told) if told else None if turn is None and not is_told else ()
-
-    def _is_here(self, source: str, at: int | str, quote: str) -> bool:
+    def is_here(self, source: str, at: int | str, quote: str) -> bool:
         """Whether the turn at a place in the records of this machine is the one that was at this second. Evidence of a
         turn whose client's clock is ahead has the time of this machine, and a quote of it."""
-        if (turn := self._turn(source)) is None:
+        if (turn := self.turn(source)) is None:
             return False
         second = self._second_here(source)
         if isinstance(second, str) or isinstance(at, str) or at == second:
             return True
         return at < second and share_in(quote, [turn.get("user_message") or ""]) == 1
 
-    def _tells_another(self, others: Sequence[_Made], at: int) -> bool:
+    def _tells_another(self, others: Sequence[Made], at: int) -> bool:
         """Whether a turn of this second that is not the one here is told by a memory, or by a log."""
-        turn = self._turn(others[0].source) or {}
+        turn = self.turn(others[0].source) or {}
         if self._second_here(others[0].source) in (at, ""):
             return False
         message = turn.get("user_message") or ""
@@ -225,27 +128,22 @@ class Learned:
     def _second_here(self, source: str) -> int | str:
         """When the turn was at a place in the records of this machine; "" where that is not known. A turn of the future
         is among those of the day on which it came, and what was made of it tells that time."""
-        at, place = _time(self._turn(source) or {}), layout.turn_place(source)
+        at, place = _time(self.turn(source) or {}), layout.turn_place(source)
         if at is None or place is None:
             return ""
         day = at.astimezone(self._vault.config.zone()).date()
-        return "" if layout.conversation_source(day) > place[0] else _second(at)
+        return "" if layout.conversation_source(day) > place[0] else second(at)
 
-    def _turn(self, source: str) -> Mapping[str, Any] | None:
+    def turn(self, source: str) -> Mapping[str, Any] | None:
+        """The record at a place on this machine; None for none, and for a turn that was forgotten."""
         if source not in self._records:
             self._records[source] = turn_at(self._vault, self._user_id, source)
         return self._records[source]
 
-    def _is_said(self, words: str) -> bool:
-        return self._erasure.holds(words.encode(*_LOSSY))
-
-    def _masked(self, words: str) -> str:
-        return self._erasure.masked(words.encode(*_LOSSY)).decode(*_LOSSY)
-
-    def _all_made(self) -> Iterator[_Made]:
+    def _all(self) -> Iterator[Made]:
         """Of each memory, each line of evidence and each request in a log, in files and commits."""
         seen: set[tuple[PurePosixPath, bytes]] = set()
-        for path, kind, data in self._versions():
+        for path, kind, data in self.versions():
             if kind in ("memory", "note"):
                 if kind == "memory" or b"\nsource: " in data:
                     memory = memories.decode(data.decode("utf-8", "replace"), path.stem)
@@ -253,28 +151,28 @@ class Learned:
                         names = (memory.title, memory.heading, path.stem.partition("-")[2].replace("-", " "))
                         known = known_by(path.name)
                         self._memories[known] = memory.source, memory.supersedes or ""
-                        yield _Made(path, memory.source, "", memory.content, names=names, memory=known)
+                        yield Made(path, memory.source, "", memory.content, names=names, memory=known)
                 continue
             new = dict.fromkeys(line for line in reading.lines(data) if (path, line) not in seen)
             seen.update((path, line) for line in new)
             for line in new:
                 if kind == "feedback":
                     if row := read_row(line):
-                        at, name = _second(row.at), (row.source, row.created_at, "")
-                        yield _Made(path, row.source, at, row.quote, name)
+                        at, name = second(row.at), (row.source, row.created_at, "")
+                        yield Made(path, row.source, at, row.quote, name)
                         if row.key == NOTE:  # any other value is a word of a field, which is no text
-                            yield _Made(path, row.source, at, row.value, name)
+                            yield Made(path, row.source, at, row.value, name)
                             profile = layout.user_dir(layout.scope_of(path)) / layout.PROFILE
-                            yield _Made(profile, row.source, at, row.value)
+                            yield Made(profile, row.source, at, row.value)
                 elif request := entries.request_in(line.decode("utf-8-sig", "replace")):
                     name = request.source, request.time, request.words
-                    yield _Made(path, request.source, request.time, asked_in(request), name)
+                    yield Made(path, request.source, request.time, asked_in(request), name)
                 elif kind == "memory-log":
-                    yield _Made(path, "", "", re.split(": |：", line.decode("utf-8", "replace"), maxsplit=1)[-1])
+                    yield Made(path, "", "", re.split(": |：", line.decode("utf-8", "replace"), maxsplit=1)[-1])
 
-    def _versions(self, kinds_made: Collection[str] = _MADE) -> Iterator[tuple[PurePosixPath, str, bytes]]:
+    def versions(self, kinds_made: Collection[str] = _MADE) -> Iterator[tuple[PurePosixPath, str, bytes]]:
         """(path, kind, content) of each file of the user that is made of turns, as it is and as commits have it."""
-        made = [(path, kind) for path, kind in self._of_user() if kind in kinds_made]
+        made = [(path, kind) for path, kind in self.of_user() if kind in kinds_made]
         top = self._repository.top
         for path, kind in made:
             if (place := top / path).is_file() and not place.is_symlink():
@@ -285,7 +183,7 @@ class Learned:
             for (path, _), (_, data) in zip(held, reader.read_all([blob for _, blob in held]), strict=True):
                 yield path, kinds[path], data
 
-    def _of_user(self) -> Iterator[tuple[PurePosixPath, str]]:
+    def of_user(self) -> Iterator[tuple[PurePosixPath, str]]:
         """(path, kind) of each file of the user, on the disk and in commits."""
         paths = (*files_of(self._repository), *(path for path, _ in self._held))
         for path in dict.fromkeys(path for path in paths if layout.scope_of(path) in self._scopes):
@@ -319,7 +217,7 @@ def _is_the_time(told: int | str, at: int | str) -> bool:
     return told == at if isinstance(at, str) else (minute - at // 60) % 15 == 0
 
 
-def _second(at: datetime | None) -> int | str:
+def second(at: datetime | None) -> int | str:
     """The second of a time; "" where there is none."""
     return int(at.timestamp()) if at else ""
 
@@ -328,4 +226,5 @@ def _second_of(memory_id: str) -> int | str:
     """When the turn was of which a memory was made at once, by its id; "" for any other memory."""
     prefix, _, rest = memory_id.partition("_")
     is_of_a_turn = prefix == memories.SAID_PREFIX and is_an_id(memory_id)
-    return int(rest.partition("_")[0]) // 1000 if is_of_a_turn else ""
+    at = int(rest.partition("_")[0]) // 1000 if is_of_a_turn else _LAST_S
+    return at if at < _LAST_S else ""
