@@ -156,3 +156,16 @@ def test_other_words_of_a_name_are_one_turn_when_they_come_again(cli: Cli) -> No
     for _ in range(2):
         cli("turn", "--user", "alice", "--jsonl", "-", stdin=lines(*rows))
     assert [row["user_message"] for row in kept(cli)] == ["one", None, "three"]
+
+
+def test_a_replayed_turn_is_the_same_when_the_zone_and_so_its_day_is_another(cli: Cli) -> None:
+    rows = lines(
+        {"user_id": "alice", "user_message": "I collect brass sundials.", "created_at": "2026-01-29T23:30:00Z"}
+    )
+    cli("pref", "set", "--user", "alice", "timezone", "UTC")
+    cli("pref", "set", "--user", "alice", "timezone", "UTC")
+    cli("turn", "--jsonl", "-", stdin=rows)
+    forget(cli, "brass sundials")
+    cli("pref", "set", "--user", "alice", "timezone", "Asia/Taipei")
+    assert "1 of them in the record already" in cli("turn", "--jsonl", "-", stdin=rows)
+    assert len(kept(cli)) == 1 and "sundials" not in cli("memory", "list", "--user", "alice")

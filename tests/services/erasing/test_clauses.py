@@ -15,7 +15,14 @@ from vault_memory.services.erasing import erase, of_texts, preview
 from vault_memory.services.erasing.stores import clear_outbox
 from vault_memory.services.erasing.wanted import Wanted
 from vault_memory.services.forgetting import forget, prepare_forgetting
-from vault_memory.services.memories import delete_memories, list_memories, memory_rows, prepare_deletion, remember
+from vault_memory.services.memories import (
+    delete_memories,
+    list_memories,
+    memory_rows,
+    prepare_deletion,
+    remember,
+    supersede,
+)
 from vault_memory.services.turns import record_turn
 from vault_memory.services.undoing import undo
 from vault_memory.services.vault import Vault
@@ -380,3 +387,31 @@ def test_a_memory_that_waits_for_the_long_term_store_goes_with_its_part(vault: V
     ]
     vault.outbox.put(waiting)
     assert clear_outbox(vault, of_texts(vault, "alice", ["I live in Ripon and teach Latin."])) == 1
+
+
+def test_the_name_of_an_edited_memory_that_is_cut_within_a_part_loses_what_it_has_of_it(vault: Vault) -> None:
+    text = "I see her every Thursday at Wharfedale clinic in Otley."
+    record_turn(vault, "alice", text, "ok")
+    (made,) = memory_rows(vault, "alice")
+    edited = "Dr. Pemberton meets me Friday at Wharfedale clinic in Otley"
+    supersede(vault, "alice", made.memory_id, edited)
+    assert leftovers(vault.root, "friday-at-wharfeda").places
+    assert erase(vault, of_texts(vault, "alice", [text])).left == ()
+    assert leftovers(vault.root, "wharfeda").places == leftovers(vault.root, "Otley").places == []
+    assert leftovers(vault.root, "pemberton-meets-me-friday").places
+
+
+def test_a_note_in_which_the_text_itself_goes_is_not_told_to_stay(vault: Vault) -> None:
+    record_turn(vault, "alice", "I live in Ripon and teach Latin at Masham Abbey.", "ok")
+    vault.path("alice", "notes").mkdir()
+    vault.path("alice", "notes/boat.md").write_text("Teach Latin at Masham Abbey.\n")
+    shown = preview(vault, of_texts(vault, "alice", ["teach Latin at Masham Abbey"]))
+    assert any("boat.md" in str(path) for path in shown.git.files)
+    assert not [line for line in shown.kept if "boat.md" in line]
+
+
+def test_a_value_that_was_replaced_is_told_to_stay_too(vault: Vault) -> None:
+    text = "我叫林小雨，住在台南東區。"
+    record_turn(vault, "alice", text, "ok")
+    record_turn(vault, "alice", "叫我阿雨就好。", "ok")
+    assert [each for each in of_texts(vault, "alice", [text]).values if "林小雨" in each]

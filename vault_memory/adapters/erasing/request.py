@@ -76,7 +76,7 @@ class Request:
         these are, none in one of another user's, and in a person's those that can be known there."""
         if self._of_whom.search(message):
             return self.parts_of_all
-        return None if is_of_a_user(message) else self._known_parts
+        return None if is_of_a_user(message) else self.known_parts
 
     @cached_property
     def _of_whom(self) -> re.Pattern[bytes]:
@@ -85,7 +85,8 @@ class Request:
         return re.compile("|".join(ways).encode())
 
     @cached_property
-    def _known_parts(self) -> Erasure | None:
+    def known_parts(self) -> Erasure | None:
+        """The parts that are known wherever they stand, as they are looked for; None for none."""
         texts = [each for each in self.parts_of_all.texts if is_known_by(each)] if self.parts_of_all else []
         return Erasure(texts) if texts else None
 

@@ -242,8 +242,8 @@ def _kept(vault: Vault, wanted: Wanted, in_git: Erased) -> tuple[str, ...]:
         for path in wanted.elsewhere
     ]
     lines += [
-        f"{value}, learned from it, in the profile and its history: `vault-memory pref unset --user {wanted.user_id} "
-        f"{value}` takes it out of the profile"
+        f"{value}, learned from it, in the profile, or in evidence, logs and history: `vault-memory pref unset --user "
+        f"{wanted.user_id} {value}` takes it out of the profile, and `--text` a name that is yours out of all"
         for value in wanted.values
     ]
     if erasure := wanted.erasure():

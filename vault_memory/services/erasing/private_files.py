@@ -133,7 +133,7 @@ def kept_by_others(vault: Vault, wanted: Wanted) -> dict[str, int]:
 def own_with_parts(vault: Vault, wanted: Wanted) -> list[PurePosixPath]:
     """The notes and logs of the user's own and the shared ones that say a part of a text of which something was made,
     or are called so, and stay so."""
-    erasure, parts = wanted.erasure(), wanted.request.parts_of_all
+    erasure, parts = wanted.erasure(), wanted.request.known_parts
     if erasure is None or parts is None:
         return []
     found = list[PurePosixPath]()
@@ -141,12 +141,13 @@ def own_with_parts(vault: Vault, wanted: Wanted) -> list[PurePosixPath]:
         place, own = vault.root / path, wanted.request.parts_in(str(path))
         if path.suffix != ".md" or layout.is_state(path) or not place.is_file() or place.is_symlink():
             continue
-        data = files.read(place, None) or b""
-        if layout.scope_of(path) in (wanted.user_id, layout.SHARED) and (
-            parts.holds(own.masked(erasure.masked(data), data) if own and parts.holds(data) else data)
-            or (own is None and parts.holds(os.fsencode(path)))
-        ):
-            found.append(path)
+        if layout.scope_of(path) not in (wanted.user_id, layout.SHARED):
+            continue
+        data, name = files.read(place, None) or b"", b"" if own else os.fsencode(path)
+        if parts.holds(data) or parts.holds(name):
+            left = erasure.masked(data)
+            if parts.holds(own.masked(left, data) if own else left) or parts.holds(erasure.masked(name)):
+                found.append(path)
     return found
 
 

@@ -518,8 +518,10 @@ def _append_to_record(
             return None
         vault.new_user(turn.user_id)
         days = [conversation]
-        if turn.request and at.date() > date.min:  # a client's loop of tools goes on over midnight
+        if (turn.request or is_named) and at.date() > date.min:  # a client's loop of tools goes on over midnight
             days.append(layout.conversation_source(at.date() - timedelta(days=1)))
+        if is_named and not turn.request and at.date() < date.max:  # a turn may have come when the zone was another
+            days.append(layout.conversation_source(at.date() + timedelta(days=1)))
         records = [(name, journal.DayRecord(read_day(vault, turn.user_id, name))) for name in days]
         found = ((name, _kept(vault, turn, record, is_named=is_named, goes_on=goes_on)) for name, record in records)
         for name, kept in ((name, kept) for name, kept in found if kept):

@@ -22,8 +22,8 @@ from vault_memory.core.erasing import (
     said_in_record,
     words_of_every_vault,
 )
-from vault_memory.core.profile import NOTE, Profile, read_row
-from vault_memory.errors import TooLarge, UsageError, in_command
+from vault_memory.core.profile import NOTE, read_row
+from vault_memory.errors import UsageError, in_command
 from vault_memory.services.erasing.learned.made import Made, MadeOfTurns, second
 from vault_memory.services.vault import Vault
 
@@ -48,8 +48,9 @@ class Learned:
         found: dict[tuple[PurePosixPath, tuple[str, str, str]], dict[str, None]] = {}
         for source, is_here, all_made in self._made.turns(self._may_matter):
             is_told = any(made.line[2] and not is_cut(made.said) for made in all_made)
-            found_in = self._of(source, is_here, dict.fromkeys(made.said for made in all_made), is_told)
-            for part in (*found_in, *(part for made in all_made for part in self._in_names(made))):
+            said = dict.fromkeys(made.said for made in all_made)
+            found_in = tuple(dict.fromkeys(self._of(source, is_here, said, is_told)))
+            for part in (*found_in, *(part for made in all_made for part in self._in_names(made, found_in))):
                 with suppress(UsageError):  # it stands in the mark itself
                     if not Erasure([part]).holds(needed):
                         for made in all_made:
@@ -68,21 +69,14 @@ class Learned:
         return tuple(dict.fromkeys(name for path in masked if is_an_id(name := known_by(path.name))))
 
     def values(self) -> tuple[str, ...]:
-        """The values of today's profile whose evidence quotes one of the texts or a part of it, each behind its key and
-        as a command has it."""
-        vault, user_id = self._vault, self._user_id
-        try:
-            profile = Profile.decode(files.read(vault.path(user_id, layout.PROFILE)) or b"")
-        except TooLarge:  # `status` says so
-            return ()
+        """The values of the profile, also of former ones, whose evidence quotes one of the texts or a part of it, each
+        behind its key and as a command has it."""
         found: dict[str, None] = {}
-        for line in reading.lines(files.read(vault.path(user_id, layout.FEEDBACK), None) or b""):
-            if (row := read_row(line)) is None or row.key == NOTE:
+        for line in reading.lines(files.read(self._vault.path(self._user_id, layout.FEEDBACK), None) or b""):
+            if (row := read_row(line)) is None or row.key == NOTE or not row.value:
                 continue
-            is_held = any(item.value == row.value for item in profile.items(row.key)) if row.value else False
-            is_said = is_held and self._is_said(row.quote)
-            is_here = is_held and self._made.is_here(row.source, second(row.at), row.quote)
-            if is_said or (is_held and any(True for _ in self._of(row.source, is_here, [row.quote]))):
+            is_here = self._made.is_here(row.source, second(row.at), row.quote)
+            if self._is_said(row.quote) or any(True for _ in self._of(row.source, is_here, [row.quote])):
                 found[f"{row.key} {in_command(row.value)}"] = None
         return tuple(found)
 
@@ -100,11 +94,13 @@ class Learned:
             for said in dict.fromkeys((each, self._masked(each)) if "…" not in each else (self._masked(each),)):
                 yield from self._parts.of(said, turn) if turn else ()
 
-    def _in_names(self, made: Made) -> Iterator[str]:
-        """What titles and names have of a text that stands in the words themselves, where they are cut within it."""
-        if made.names and self._is_said(made.said):
-            for name in made.names:
+    def _in_names(self, made: Made, found_in: Sequence[str]) -> Iterator[str]:
+        """What titles and names have of a text or a part that stands in the words, where they are cut within it."""
+        of_parts = Parts(found_in)
+        for name in made.names:
+            if self._is_said(made.said):
                 yield from self._parts.cut_off(name, made.said)
+            yield from of_parts.cut_off(name, made.said)
 
     def _left_of(self, source: str, is_here: bool, all_said: Collection[str], is_told: bool) -> tuple[str, ...] | None:
         """What the person says in a turn without the texts, for of that memories are made, and not of the reply, which
