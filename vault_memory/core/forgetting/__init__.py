@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from vault_memory.core.forgetting.record import turns_in, without_turns
     from vault_memory.core.forgetting.sought import Sought, SoughtTurn, Wish
     from vault_memory.core.forgetting.taking import Taken, of_evidence, of_profile, shown, taken_out, unsupported
-    from vault_memory.core.forgetting.words import EVERYTHING, may_be_forgotten, means_everything
+    from vault_memory.core.forgetting.words import EVERYTHING, may_be_forgotten, means_everything, words_of
 
 __all__ = [
     "EVERYTHING",
@@ -28,6 +28,7 @@ __all__ = [
     "turns_in",
     "unsupported",
     "without_turns",
+    "words_of",
 ]
 
 __getattr__ = lazy_exports(
@@ -40,6 +41,7 @@ __getattr__ = lazy_exports(
         "Wish": "sought",
         "may_be_forgotten": "words",
         "means_everything": "words",
+        "words_of": "words",
         "of_evidence": "taking",
         "of_profile": "taking",
         "shown": "taking",

@@ -353,7 +353,8 @@ def _read(request: _Request, lexicon: Lexicon, *, is_all: bool) -> Forget | None
     subject = _ARTICLE.sub("", _OWN.sub("", text)).strip()
     is_own = _OWN.match(text) is not None
     is_short = len(subject) < (MIN_LATIN_CHARS if _LATIN.search(subject) else MIN_HAN_CHARS)
-    is_known = bool(marks & {"named", "matter"}) and _is_a_topic(subject)  # 狗的事
+    is_of_memory = request.is_of_memory and is_all and not request.may_be_slip
+    is_known = (is_of_memory or bool(marks & {"named", "matter"})) and _is_a_topic(subject)  # 忘掉狗, 狗的事
     if is_short and not (subject and is_own) and not is_known:
         return None
     if lexicon.shape(_POINTS).match(subject):
@@ -367,7 +368,7 @@ def _read(request: _Request, lexicon: Lexicon, *, is_all: bool) -> Forget | None
         return None
     if request.may_be_slip and not (marks or is_own or _begins_with_thing(subject)):
         return None
-    is_topic = "matter" in marks and request.is_of_memory and _is_a_topic(subject)  # 忘掉吉他的事
+    is_topic = ("matter" in marks or is_short) and request.is_of_memory and _is_a_topic(subject)  # 忘掉吉他的事
     return Forget(subject, is_sure=is_own or is_topic, is_had=(is_own or is_topic) and is_short, is_own=is_own)
 
 

@@ -38,7 +38,7 @@ from vault_memory.core.extraction import (
     takes_back_the_last,
     why_nothing,
 )
-from vault_memory.core.forgetting import EVERYTHING, may_be_forgotten, means_everything
+from vault_memory.core.forgetting import EVERYTHING, may_be_forgotten, means_everything, words_of
 from vault_memory.core.memorable import Forget, Memorable, memorable, to_forget
 from vault_memory.core.notes import Reply, Turn, journal
 from vault_memory.core.privacy import private, secrets
@@ -277,16 +277,21 @@ def record_turn(
 
 
 def _asked_to_forget(message: str, gone: Sequence[Kept], lexicon: Lexicon) -> tuple[str, ...]:
-    """With which texts `services.forgetting` finds what a message asks to forget: what it names, or, where that is too
-    short for it, what the memories of that say which are `gone`, as the person said it."""
+    """With which texts `services.forgetting` finds what a message asks to forget: what it names, and what the memories
+    of that say which are `gone`, as the person said it, where the name does not stand in these («where I live»)."""
     if means_everything(message):
         return (message.strip(),)
     found = list[str]()
-    for asked in to_forget(message, lexicon):
+    requests = to_forget(message, lexicon)
+    for asked in requests:
         if asked.is_everything:
             return (EVERYTHING,)
-        meant = [_SUBJECT.sub("", each.content) for each in gone if asked.means(each.content)]
-        found += filter(may_be_forgotten, [asked.words] if may_be_forgotten(asked.words) else meant)
+        meant = [each.content for each in gone if len(requests) == 1 or asked.means(each.content)]
+        name = words_of(asked.words) if may_be_forgotten(asked.words) else None
+        others = [_SUBJECT.sub("", content) for content in meant if name is None or not name.stand_in(content)]
+        if name and (not meant or len(others) < len(meant)):
+            found.append(asked.words)
+        found += filter(may_be_forgotten, others)
     return tuple(dict.fromkeys(found))
 
 
