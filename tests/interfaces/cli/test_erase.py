@@ -43,7 +43,8 @@ def test_nothing_goes_without_the_words_and_a_backup_only_where_it_is_asked_for(
     planted(open_vault(cli.folder))
     before = _places(cli)
     for typed in ("", "y\n", "erase\n"):
-        assert "nothing was erased" in cli("erase", "--text", SECRET, code=1, stdin=typed)
+        for options in ([], ["--backup", str(tmp_path / "b.tar.gz")]):
+            assert "nothing was erased" in cli("erase", "--text", SECRET, *options, code=1, stdin=typed)
     assert _places(cli) == before and not [*tmp_path.glob("*.gz")]
     said = cli("erase", "--text", SECRET, "--backup", str(tmp_path / "b.tar.gz"), stdin=WORDS)
     assert "b.tar.gz holds all of it" in said and (tmp_path / "b.tar.gz").exists()

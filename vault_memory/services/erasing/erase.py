@@ -255,7 +255,8 @@ def _kept(vault: Vault, wanted: Wanted, in_git: Erased) -> tuple[str, ...]:
     if names := references_named(Repository(vault.history.root), wanted.users):
         lines.append(
             f"names of branches and tags ({_listed(names)}): `git branch -m OLD NEW` and `git tag -d NAME` take the id "
-            "out of them, then `git reflog expire --expire=now --all` out of git's logs"
+            "out of them, then `git reflog expire --expire=now --all` out of git's logs, and the same erasing, said "
+            "again, out of what else git keeps"
         )
     settings = files.read(vault.root / layout.SETTINGS_FILE) or b""
     if any(f'"{user_id}"'.encode() in settings for user_id in wanted.users):

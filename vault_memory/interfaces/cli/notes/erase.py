@@ -68,15 +68,15 @@ def erase(
         _show_preview(shown)
         if shown.is_nothing:
             echo("no file and no commit holds it; indexes and stores are looked through all the same")
+        if backup_file is None:
+            echo("no backup is made: it would hold what is to be gone (--backup FILE makes one first)")
+        _ask(wanted.in_words(), "nothing was erased")
         if backup_file is not None:
             from vault_memory.services.admin import backup
 
             for line in backup(vault, backup_file):
                 echo(line, err=True)
             echo(f"{backup_file} holds all of it: delete it when you no longer need it")
-        else:
-            echo("no backup is made: it would hold what is to be gone (--backup FILE makes one first)")
-        _ask(wanted.in_words(), "nothing was erased")
         _show_receipt(erasing.erase(vault, wanted))
     if remote:
         _push(context, remote)
