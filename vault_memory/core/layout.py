@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import date
+from datetime import UTC, date, datetime
 from functools import cache, partial
 from pathlib import PurePath, PurePosixPath
 
@@ -331,6 +331,14 @@ def daily_source(day: date) -> str:
 def conversation_source(day: date) -> str:
     """Source of a day's conversation record."""
     return f"{CONVERSATIONS_DIR}/{day.isoformat()}.jsonl"
+
+
+def sources_about(at: datetime) -> tuple[str, ...]:
+    """Sources of the records in which a turn of this time may be, the likeliest first: its day depends on the zone that
+    its person had then, and no zone is a day away from UTC."""
+    day = at.astimezone(UTC).toordinal()
+    near = (each for each in (day, day - 1, day + 1) if date.min.toordinal() <= each <= date.max.toordinal())
+    return tuple(conversation_source(date.fromordinal(each)) for each in near)
 
 
 def month_source(day: date) -> str:

@@ -11,6 +11,7 @@ from tests.adapters.erasing.leftovers import leftovers
 from vault_memory.services.erasing import erase, of_texts
 from vault_memory.services.forgetting import forget, prepare_forgetting
 from vault_memory.services.memories import memory_rows
+from vault_memory.services.profiles.preferences import set_preference
 from vault_memory.services.turns import record_turn
 from vault_memory.services.vault import Vault
 
@@ -124,13 +125,18 @@ def test_evidence_of_a_turn_whose_clock_is_ahead_loses_its_part(vault: Vault) ->
     assert "Call me" not in evidence
 
 
-def test_the_log_of_another_machine_is_told_by_its_time_where_both_say_the_same(vault: Vault) -> None:
-    """What a change of mind has left of the text says as much as the other turn."""
+@pytest.mark.parametrize(("zone", "minute"), [("", "08:15"), ("America/Caracas", "20:15")])
+def test_the_log_of_another_machine_is_told_by_its_time_where_both_say_the_same(
+    vault: Vault, zone: str, minute: str
+) -> None:
+    """What a change of mind has left of the text says as much as the other turn. The profile may name a zone."""
+    if zone:
+        set_preference(vault, "alice", "timezone", zone)
     text, other = "I live in Ripon and teach Latin.", "I teach Latin."
     first = record_turn(vault, "alice", text, "ok", created_at="2026-01-30T02:45:01+00:00").source
     record_turn(vault, "alice", "I moved to Selby last month.", "ok", created_at="2026-01-30T02:50:01+00:00")
     (log,) = vault.path("alice", "daily").iterdir()
-    line = f"- 08:15 {other} → done · {first}"
+    line = f"- {minute} {other} → done · {first}"
     log.write_text(f"{log.read_text()}{line}\n")
     path = vault.path("alice", "memories/2026-01/said_1769732102000_1d9840fc-i-teach-latin.md")
     path.write_text(f"---\nid: said_1769732102000_1d9840fc\ntype: fact\nsource: {first}\n---\nI teach Latin\n")

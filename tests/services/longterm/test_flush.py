@@ -18,6 +18,7 @@ import pytest
 import vault_memory
 from tests.postgres_server import PostgresServer
 from tests.services.longterm.conftest import COLUMNS
+from vault_memory.adapters.state import StateFile
 from vault_memory.errors import ConfigError, EndpointError, UsageError
 from vault_memory.services.admin import doctor, rename_user, status
 from vault_memory.services.admin.checks import CHECKS
@@ -32,6 +33,7 @@ from vault_memory.services.longterm import (
 )
 from vault_memory.services.longterm.waiting import round_state
 from vault_memory.services.memories import edit_memory, store_memory
+from vault_memory.services.profiles import set_preference
 from vault_memory.services.turns import add_reply, learn_waiting, record_turn, save_conversation
 from vault_memory.services.vault import Vault, open_vault
 
@@ -557,6 +559,19 @@ def test_no_piece_of_a_turn_that_asks_to_be_left_out_is_sent(opened: Opened, ser
     assert vault_memory.persist_long_term(vault, [{**name, "conversation_id": "c11", "user_message": question}]) == 0
     assert vault.outbox.counts().waiting == 0
     assert told(server, "chat") == [("c10",)] and server.sql("SELECT count(*) FROM thoughts") == [(0,)]
+
+
+def test_a_question_that_asks_is_found_where_the_profile_has_a_zone_of_its_own(
+    opened: Opened, server: PostgresServer
+) -> None:
+    """There the record is of another day."""
+    vault = opened(server.url)
+    set_preference(vault, "alice", "timezone", "Pacific/Kiritimati")
+    name = {"user_id": "alice", "created_at": "2026-01-30T11:12:00+00:00", "conversation_id": "c0"}
+    kept = record_turn(vault, user_message="don't remember this: my salary is 5", assistant_message="ok", **name)
+    assert "2026-01-31" in kept.source
+    StateFile(vault.root, "long-term-left-out").update(lambda _: {})  # as on another machine of this person
+    assert vault_memory.persist_long_term(vault, [{**name, "assistant_message": "so it is 5"}]) == 0
 
 
 def test_a_turn_waits_while_the_map_is_wrong(opened: Opened, server: PostgresServer) -> None:

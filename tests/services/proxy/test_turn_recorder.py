@@ -13,7 +13,7 @@ from tests.services.proxy.conftest import Seconds
 from vault_memory.core.chat.request import read_request
 from vault_memory.core.chat.response import ERROR_RESPONSE, ChatResponse
 from vault_memory.services.notes.conversations import newest_turns
-from vault_memory.services.profiles import list_preferences
+from vault_memory.services.profiles import list_preferences, set_preference
 from vault_memory.services.proxy.turn_recorder import TOOL_LOOP_IDLE_S, TurnRecorder, UserRequest
 from vault_memory.services.turns import RETRY_S, learn_waiting
 from vault_memory.services.vault import Vault, open_vault
@@ -62,6 +62,18 @@ def test_the_same_request_is_a_retry_for_a_while_only(vault: Vault, recorder: Tu
     clock.time += timedelta(seconds=RETRY_S)
     pass_on(recorder, said(vault, "hi"), COMPLETE)
     assert turns(vault) == [("hi", "ok")] * 2
+
+
+@pytest.mark.parametrize("zone", ["Asia/Taipei", "Pacific/Kiritimati", "Pacific/Niue"])
+def test_a_request_is_known_whatever_zone_the_profile_has(
+    vault: Vault, recorder: TurnRecorder, clock: Clock, zone: str
+) -> None:
+    """The record may be of the day before or of the day after."""
+    clock.time += timedelta(hours=4)
+    set_preference(vault, "alice", "timezone", zone)
+    one = said(vault, "hi")
+    recorder.accept(one)
+    assert recorder.has(one) and not recorder.has(said(vault, "hello"))
 
 
 def test_a_call_that_is_the_answer_ends_the_turn(vault: Vault, recorder: TurnRecorder) -> None:

@@ -35,7 +35,12 @@ def names_left_out(vault: Vault, turns: Sequence[Mapping[str, Any]]) -> set[Name
     known = _state(vault).read()
     names = {whole_name(turn) for turn in turns}
     asking = {whole_name(turn) for turn in turns if _asks(vault, turn)}
-    days = {(turn["user_id"], _day(turn["created_at"])) for turn in turns if not turn.get("user_message")}
+    answers = [turn for turn in turns if not turn.get("user_message")]
+    days = {
+        (turn["user_id"], source)
+        for turn in answers
+        for source in layout.sources_about(datetime.fromisoformat(turn["created_at"]))
+    }
     for user_id, source in days:
         asking |= {whole_name(row) for row in _recorded(vault, user_id, source) if _asks(vault, row)} & names
     if new := {name for name in asking if _mark(name) not in known}:
@@ -71,10 +76,6 @@ def _note(vault: Vault, names: Iterable[Name]) -> None:
         return kept | {_mark(name): now for name in names}
 
     _state(vault).update(changed)
-
-
-def _day(created_at: str) -> str:
-    return layout.conversation_source(datetime.fromisoformat(created_at).astimezone().date())
 
 
 def _recorded(vault: Vault, user_id: str, source: str) -> Iterator[Mapping[str, Any]]:

@@ -502,12 +502,10 @@ def add_reply(
 def has_request(
     vault: Vault, user_id: str, conversation_id: str, request: str, at: datetime, *, as_of: int | None = None
 ) -> bool:
-    """Whether a turn of a request (`record_turn`) is in the record of the day of `at`, or of the day before. Raises
-    `NotFound` where the person of `as_of` has no id any longer."""
+    """Whether a turn of a request (`record_turn`) is in a record of the days about `at`. Raises `NotFound` where the
+    person of `as_of` has no id any longer."""
     user_id, _ = vault.id_now(user_id, vault.renamings() if as_of is None else as_of)
-    day = at.astimezone(vault.config.zone()).date()
-    sources = (layout.conversation_source(each) for each in (day, day - timedelta(days=1)))
-    days = (journal.DayRecord(read_day(vault, user_id, source)) for source in sources)
+    days = (journal.DayRecord(read_day(vault, user_id, source)) for source in layout.sources_about(at))
     return any(each.with_request(conversation_id, request) is not None for each in days)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
-from datetime import datetime
+from datetime import datetime, tzinfo
 from functools import cached_property
 from pathlib import PurePosixPath
 from typing import Any, NamedTuple
@@ -18,6 +18,7 @@ from vault_memory.core.erasing import WHOLE, asked_in, is_an_id, is_cut, share_i
 from vault_memory.core.notes import entries
 from vault_memory.core.profile import NOTE, read_row
 from vault_memory.services.notes import turn_at
+from vault_memory.services.profiles import profile_timezone
 from vault_memory.services.vault import Vault
 
 _MADE = ("memory", "note", "daily", "memory-log", "feedback")
@@ -122,8 +123,8 @@ class MadeOfTurns:
         return any(each.memory and each.at == at for each in others) or not all(are_here)
 
     def _shown(self, at: int | str) -> str:
-        """What a log of this machine shows for a time; another machine may be in another zone."""
-        return f"{datetime.fromtimestamp(at, self._vault.config.zone()):%H:%M}" if isinstance(at, int) else at
+        """What a log of this user shows for a time; another machine, or an earlier profile, may have another zone."""
+        return f"{datetime.fromtimestamp(at, self._zone):%H:%M}" if isinstance(at, int) else at
 
     def _second_here(self, source: str) -> int | str:
         """When the turn was at a place in the records of this machine; "" where that is not known. A turn of the future
@@ -131,7 +132,7 @@ class MadeOfTurns:
         at, place = _time(self.turn(source) or {}), layout.turn_place(source)
         if at is None or place is None:
             return ""
-        day = at.astimezone(self._vault.config.zone()).date()
+        day = at.astimezone(self._zone).date()
         return "" if layout.conversation_source(day) > place[0] else second(at)
 
     def turn(self, source: str) -> Mapping[str, Any] | None:
@@ -192,6 +193,10 @@ class MadeOfTurns:
                 yield path, "feedback" if is_evidence else "conversation"
             elif place := layout.place_of(path):
                 yield path, layout.kind_of(place)
+
+    @cached_property
+    def _zone(self) -> tzinfo:
+        return self._vault.config.zone(profile_timezone(self._vault, self._user_id))
 
     @cached_property
     def _repository(self) -> Repository:
