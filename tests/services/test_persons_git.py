@@ -22,7 +22,7 @@ from tests.conftest import Clock, forget_the_machine, wait_until
 from tests.services.test_person_edits import git, read, save, subjects
 from vault_memory.services.admin import status
 from vault_memory.services.person_edits import commit_person_edits, withheld
-from vault_memory.services.turns.record import learn_waiting, record_turn
+from vault_memory.services.turns import learn_waiting, record_turn
 from vault_memory.services.vault import Vault, open_vault
 
 pytestmark = pytest.mark.slow

@@ -26,8 +26,10 @@ from vault_memory.services.proxy.relay import Relay
 from vault_memory.services.proxy.turn_recorder import TurnRecorder, UserRequest
 from vault_memory.services.retrieval.query import SearchQuery
 from vault_memory.services.retrieval.search import find_passages, search
-from vault_memory.services.turns.record import _learn_from, _markers, _set_untouched, record_turn, record_turns
+from vault_memory.services.turns import record_turn, record_turns
 from vault_memory.services.turns.redactions import add_redactions, redactions
+from vault_memory.services.turns.steps.markers import markers, set_untouched
+from vault_memory.services.turns.steps.waiting import learn_from
 from vault_memory.services.vault import Vault, open_vault
 
 COMPLETE = ChatResponse("ok", is_complete=True)
@@ -149,12 +151,12 @@ def test_the_log_of_renamings_is_private_and_may_be_deleted(vault: Vault) -> Non
 def test_no_reader_brings_an_id_back(vault: Vault) -> None:
     """Whatever was in flight with an id whose user has another one by now finds nobody, and makes no folder."""
     record_turn(vault, "erin", "the codename is quokka", learn=False)
-    index, as_of, [marker] = vault.index("erin"), vault.renamings(), _markers(vault, "erin")
+    index, as_of, [marker] = vault.index("erin"), vault.renamings(), markers(vault, "erin")
     (vault.root / "memory/erin").rename(vault.root / "memory/fred")  # as `rename_user` does; the log comes next
-    for read in (index.stats, lambda: vault.index("erin").stats(), lambda: _set_untouched(vault, "erin", marker)):
+    for read in (index.stats, lambda: vault.index("erin").stats(), lambda: set_untouched(vault, "erin", marker)):
         with pytest.raises((IndexUnusable, FileNotFoundError)):
             read()
-    assert not reconcile(vault, "erin").indexed and embed(vault, "erin") == 0 == _learn_from(vault, "erin", [marker], 0)
+    assert not reconcile(vault, "erin").indexed and embed(vault, "erin") == 0 == learn_from(vault, "erin", [marker], 0)
     assert not list(newest_turns(vault, "erin", 5)) and vault.user_ids() == ["fred"]
     vault.log_renaming("erin", "fred")
     add_redactions(vault, "erin", {"api-key": 1}, as_of)

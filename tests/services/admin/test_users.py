@@ -15,7 +15,7 @@ from vault_memory.services.admin.users import User, rename_user, users
 from vault_memory.services.person_edits import commit_person_edits
 from vault_memory.services.profiles.history import history
 from vault_memory.services.profiles.preferences import list_preferences, restore_preference, set_preference
-from vault_memory.services.turns.record import learn_waiting, record_turn
+from vault_memory.services.turns import learn_waiting, record_turn
 from vault_memory.services.undoing import undo
 from vault_memory.services.vault import Vault
 

@@ -24,7 +24,7 @@ from vault_memory.services.indexing import spaces
 from vault_memory.services.indexing.reconcile import reconcile
 from vault_memory.services.profiles.preferences import set_preference
 from vault_memory.services.sync.sync import Synced, sync
-from vault_memory.services.turns.record import add_reply, learn_waiting, record_turn
+from vault_memory.services.turns import add_reply, learn_waiting, record_turn
 from vault_memory.services.vault import Vault, open_vault
 
 pytestmark = pytest.mark.slow

@@ -17,7 +17,7 @@ from vault_memory.core.profile import Profile
 from vault_memory.errors import InvalidId, UsageError
 from vault_memory.services.profiles import set_preference
 from vault_memory.services.retrieval import SearchQuery, search
-from vault_memory.services.turns.record import learn_waiting, record_turn, record_turns
+from vault_memory.services.turns import learn_waiting, record_turn, record_turns
 from vault_memory.services.vault import Vault, open_vault
 
 

@@ -11,21 +11,14 @@ if TYPE_CHECKING:
     from vault_memory.services.turns import feedback
     from vault_memory.services.turns.judgement import explain_message
     from vault_memory.services.turns.old_turns import Kept, Learned, OldTurns
-    from vault_memory.services.turns.record import (
-        RETRY_S,
-        WAIT_S,
-        Recorded,
-        add_reply,
-        has_request,
-        learn_waiting,
-        record_turn,
-        record_turns,
-        turns_waiting,
-    )
+    from vault_memory.services.turns.record import Recorded, add_reply, has_request, record_turn, record_turns
     from vault_memory.services.turns.redactions import add_redactions, redactions, rename_redactions
     from vault_memory.services.turns.save_conversation import save_conversation
     from vault_memory.services.turns.second_look import Tally, second_look, tally
     from vault_memory.services.turns.second_looks import SecondLooks
+    from vault_memory.services.turns.steps.append import RETRY_S
+    from vault_memory.services.turns.steps.markers import WAIT_S, turns_waiting
+    from vault_memory.services.turns.steps.waiting import learn_waiting
     from vault_memory.services.turns.update_memory import update_memory
     from vault_memory.services.turns.validate import (
         UNNAMED,
@@ -67,8 +60,8 @@ __all__ = [
 __getattr__ = lazy_exports(
     __name__,
     {
-        "RETRY_S": "record",
-        "WAIT_S": "record",
+        "RETRY_S": "steps.append",
+        "WAIT_S": "steps.markers",
         "Kept": "old_turns",
         "Learned": "old_turns",
         "OldTurns": "old_turns",
@@ -80,7 +73,7 @@ __getattr__ = lazy_exports(
         "add_reply": "record",
         "has_request": "record",
         "explain_message": "judgement",
-        "learn_waiting": "record",
+        "learn_waiting": "steps.waiting",
         "conversation_id_at": "validate",
         "new_conversation_id": "validate",
         "record_turn": "record",
@@ -90,7 +83,7 @@ __getattr__ = lazy_exports(
         "save_conversation": "save_conversation",
         "second_look": "second_look",
         "tally": "second_look",
-        "turns_waiting": "record",
+        "turns_waiting": "steps.markers",
         "update_memory": "update_memory",
         "validate_and_normalize": "validate",
     },

@@ -34,16 +34,10 @@ from vault_memory.services.notes import bring_back, read_day
 from vault_memory.services.profiles import ProfileFiles, change_profile, profile_timezone
 from vault_memory.services.redactor import Redactor
 from vault_memory.services.turns.lived import as_lived, learned_from
-from vault_memory.services.turns.record import (
-    digest_of_conversation,
-    known_words,
-    line_digest,
-    note_kept,
-    turn_before,
-    unlearned_with,
-    without_told,
-)
 from vault_memory.services.turns.redactions import add_redactions
+from vault_memory.services.turns.steps.before import digest_of_conversation, turn_before
+from vault_memory.services.turns.steps.learn import known_words, note_kept, unlearned_with, without_told
+from vault_memory.services.turns.steps.markers import line_digest
 from vault_memory.services.vault import Vault
 from vault_memory.services.write import Plan, Written, index_problem, refuse_while_waiting, write
 

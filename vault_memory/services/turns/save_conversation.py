@@ -19,8 +19,9 @@ from vault_memory.services.longterm import note_for_long_term
 from vault_memory.services.notes import bring_back, newest_turns
 from vault_memory.services.redactor import Redactor
 from vault_memory.services.shortterm import note_kept_turn
-from vault_memory.services.turns.record import RETRY_S, Recorded, record_turn
+from vault_memory.services.turns.record import Recorded, record_turn
 from vault_memory.services.turns.redactions import add_redactions
+from vault_memory.services.turns.steps.append import RETRY_S
 from vault_memory.services.vault import Vault
 from vault_memory.services.write import index_problem
 

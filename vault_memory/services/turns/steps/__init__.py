@@ -1,0 +1,1 @@
+"""The steps of recording a turn: its line in the record, what it changes, and what waits."""
