@@ -549,7 +549,8 @@ def abandoned_for(path: Path) -> list[Path]:
 
 def _temporaries_in(folder: Path) -> list[Path]:
     with os.scandir(folder) as entries:
-        return [folder / entry.name for entry in entries if is_temporary(entry.name)]
+        found = (each for each in entries if is_temporary(each.name) and not each.is_dir(follow_symlinks=False))
+        return [folder / each.name for each in found]
 
 
 def _alive(temp_name: str) -> bool:

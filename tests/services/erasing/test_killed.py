@@ -153,6 +153,22 @@ def test_a_full_disk_is_told_with_what_is_left_to_do(vault: Vault, tmp_path: Pat
         assert leftovers(small.root, SECRET).places == []
 
 
+@pytest.mark.skipif(os.name == "nt", reason="no file has a limit there")
+def test_no_half_written_file_is_left_beside_a_note(vault: Vault) -> None:
+    """Killed in the middle of a file."""
+    planted(vault)
+    (vault.root / "shared.md").write_text(f"{SECRET}\n" + os.urandom(400_000).hex())
+    git(vault.root, "-c", "user.name=A", "-c", "user.email=a@x", "commit", "-qam", "large")
+    limited = "import resource, runpy, signal; resource.setrlimit(resource.RLIMIT_FSIZE, (600_000, 600_000)); "
+    limited += "signal.signal(signal.SIGXFSZ, signal.SIG_DFL); "
+    limited += "runpy.run_module('tests.services.erasing.planting', run_name='__main__')"
+    killed = subprocess.run([sys.executable, "-c", limited, str(vault.root), "never"], check=False)
+    assert killed.returncode == -signal.SIGXFSZ
+    assert [path.name[:10] for path in vault.root.rglob("*.vault-memory.tmp")] == [".shared.md"]
+    assert finish_erasing(open_vault(vault.root, now=vault.now)) is not None
+    assert [*vault.root.rglob("*.vault-memory.tmp")] == [] and leftovers(vault.root, SECRET).places == []
+
+
 def test_the_daemons_job_goes_on_too(vault: Vault) -> None:
     planted(vault)
     killed_at(vault.root, ["history made anew"])

@@ -172,10 +172,13 @@ def _erase(repository: Repository, request: Request, step: Step) -> Erased:
 
 
 def _mask_git_files(where: Path, rewrite: Rewrite) -> None:
-    """Take the texts out of logs, messages, settings and all else in git's folder, and name commits as they are now."""
+    """Take the texts out of logs, messages, settings and all else in git's folder, and name commits as they are now.
+    What killed writers of ours have left there goes."""
     for folder, below, names in walk(where):
         relative = Path(folder).relative_to(where)
         below[:] = [name for name in below if str(relative / name) not in _LEFT_ALONE]
+        for left in files.abandoned(Path(folder)):
+            left.unlink()
         for name in names:
             path = Path(folder, name)
             if str(relative / name) in _LEFT_ALONE or path.is_symlink() or not path.is_file() or name.endswith(".lock"):
