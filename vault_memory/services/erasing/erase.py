@@ -232,7 +232,7 @@ def _kept(vault: Vault, wanted: Wanted, in_git: Erased) -> tuple[str, ...]:
         lines.append(f"{_listed(own)}: they say what goes along, and not the text: `--text` takes each out there")
     if wanted.request.gone and not wanted.is_user:
         lines.append("other files and conversations that say the same: `vault-memory erase --text …` takes a text out")
-    if wanted.request.gone and (empty := without_changes(Repository(vault.history.root))):
+    if wanted.request.gone and (empty := without_changes(Repository(vault.history.root), wanted.request)):
         lines.append(
             f"the messages of commits that change no file ({_listed(empty)}): look whether they tell of it; "
             "`vault-memory erase --text …` takes a text out"
