@@ -51,10 +51,10 @@ def mounted_for_reading(root: Path) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def small_disk(folder: Path) -> Iterator[Path]:
-    """A disk of 2 MB at `folder`, until the end of the block; the test is skipped where nobody can mount one."""
+def small_disk(folder: Path, size_mb: int = 2) -> Iterator[Path]:
+    """A disk of so many MB at `folder`, until the end of the block; the test is skipped where nobody can mount one."""
     folder.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=2m", "none", str(folder)]
+    mount = ["mount", "-t", "tmpfs", "-o", f"size={size_mb}m", "none", str(folder)]
     if subprocess.run(mount, capture_output=True, check=False).returncode:
         pytest.skip("this machine lets nobody mount")
     try:

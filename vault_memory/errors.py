@@ -13,6 +13,7 @@
     ├── Changed                 exit 1, HTTP 409    the file changed after the writer read it
     ├── Stale                   exit 1, HTTP 412    the version that a caller wants to replace is not the present one
     ├── Unwritable              exit 1, HTTP 507    a file cannot be written: disk full, read-only, no permission
+    │   └── DiskFull            exit 1, HTTP 507    the disk is full in the middle of what goes on when there is room
     ├── ForeignFile             exit 1, HTTP 500    a private file is a link or tracked by git: it came from elsewhere
     ├── HistoryError            exit 1, HTTP 500    git failed, or a remote is out of reach
     │   └── LargeObject         exit 1, HTTP 413    what git holds is larger than this program reads
@@ -122,6 +123,10 @@ class Unwritable(VaultMemoryError):
     """A file could not be written; the old one is unchanged."""
 
     http_status = 507
+
+
+class DiskFull(Unwritable):
+    """The disk is full before all was done that belongs together; what is left to do is noted, if any was begun."""
 
 
 class ForeignFile(VaultMemoryError):

@@ -233,7 +233,7 @@ def replace(
     untouched.
     """
     with (
-        _unwritable(path),
+        unwritable(path),
         _folder_of(path, below, make=expected is None) as folder,
         _leased(path, folder) as (held, is_wanted),
     ):
@@ -272,7 +272,7 @@ def write_private(
     `below`, `within` and what this raises: see `private.folder_of`. With `sync=False` the bytes are fsynced, the name
     is not.
     """
-    with _unwritable(path):
+    with unwritable(path):
         give_up = time.monotonic() + _DELETED_WITHIN_S
         while True:
             try:
@@ -314,7 +314,7 @@ def remove_private(path: Path, below: Path | None = None, within: Path | None = 
 
 def remove(path: Path, expected: bytes, below: Path | None = None) -> None:
     """Delete the file if its bytes are `expected` now; else leave it and raise `Changed`. `below`: see `replace`."""
-    with _unwritable(path), _folder_of(path, below) as folder:
+    with unwritable(path), _folder_of(path, below) as folder:
         on_disk = read(path, _most(expected), folder=folder)
         if on_disk != expected:
             raise changed(path, on_disk)
@@ -347,7 +347,7 @@ def append_lines(path: Path, lines: Iterable[bytes], below: Path | None = None, 
     if any(b"\n" in line for line in stripped):
         raise UsageError(f"{path}: the line to append holds a line break: append one line at a time")
     new = b"".join(line + b"\n" for line in stripped)
-    with _unwritable(path):
+    with unwritable(path):
         if below is None and within is None:
             _make_folders(path.parent)
         with private.folder_of(path, below, within=within, make=True) as folder:
@@ -401,7 +401,7 @@ def lock(
     # Who looks now and then would rarely find a lock free that another takes again at once. So whoever comes later
     # waits for a second lock first.
     second = path.with_name(f"{path.name}.next")
-    with _unwritable(path):
+    with unwritable(path):
         held = None if in_line and is_locked(second) else _try_lock(path, below, within, make=make)
         if held is None and in_line and timeout_s:
             first_in_line = wait_for(second)
@@ -549,7 +549,8 @@ def abandoned_for(path: Path) -> list[Path]:
 
 def _temporaries_in(folder: Path) -> list[Path]:
     with os.scandir(folder) as entries:
-        return [folder / entry.name for entry in entries if is_temporary(entry.name)]
+        found = (each for each in entries if is_temporary(each.name) and not each.is_dir(follow_symlinks=False))
+        return [folder / each.name for each in found]
 
 
 def _alive(temp_name: str) -> bool:
@@ -575,7 +576,8 @@ def changed(path: Path, on_disk: bytes | None) -> Changed:
 
 
 @contextlib.contextmanager
-def _unwritable(path: Path) -> Iterator[None]:
+def unwritable(path: Path) -> Iterator[None]:
+    """Raise `Unwritable` for what the disk says while a file is written, and `Changed` where it is gone."""
     try:
         yield
     except FileNotFoundError as error:

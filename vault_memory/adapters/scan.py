@@ -21,7 +21,7 @@ from datetime import date
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
-from vault_memory.adapters import records
+from vault_memory.adapters import files, records
 from vault_memory.core import layout, months
 from vault_memory.errors import VaultMemoryError
 
@@ -354,6 +354,13 @@ def walk(
         yield folder, folders, others
         below = (os.path.join(folder, name) for name in reversed(folders))
         todo += [path for path in below if not os.path.islink(path)]
+
+
+def abandoned_below(top: Path) -> Iterator[Path]:
+    """Temporary files below a folder whose writers are dead, but for those in git's own folders."""
+    for folder, below, _ in walk(top):
+        below[:] = [name for name in below if name != ".git"]
+        yield from sorted(files.abandoned(Path(folder)))
 
 
 def _is_folder(entry: os.DirEntry[str]) -> bool:

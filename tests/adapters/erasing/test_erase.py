@@ -216,7 +216,8 @@ def test_a_commit_of_the_persons_meanwhile_stays(vault: Vault) -> None:
 
 
 def test_what_killed_programs_left_is_swept(vault: Vault) -> None:
-    """Half a pack of git's, half an object, and half a file of ours, which nothing names."""
+    """Half a pack of git's, half an object, and half a file of ours, which nothing names; one that somebody still
+    writes stays, and so does one of another user's."""
     planted(vault)
     dead = subprocess.Popen(["git", "--version"], stdout=subprocess.DEVNULL)
     dead.wait()
@@ -225,8 +226,18 @@ def test_what_killed_programs_left_is_swept(vault: Vault) -> None:
     for name in ("pack/tmp_pack_x", "17/tmp_obj_x"):
         (folder.parent / name).parent.mkdir(exist_ok=True)
         (folder.parent / name).write_text(SECRET)
-    (vault.root / f"memory/alice/.USER.md.{dead.pid}-2.vault-memory.tmp").write_text(SECRET)
-    vault.history.erase(Request((SECRET,)))
+    (vault.root / ".git/info/exclude").write_text(".*.vault-memory.tmp\n")
+    (vault.root / "memory/bob").mkdir()
+    temporary = f".USER.md.{dead.pid}-2.vault-memory.tmp"
+    left, of_git, of_bob = (vault.root / each / temporary for each in ("memory/alice", ".git", "memory/bob"))
+    written = left.with_name(f".USER.md.{os.getpid()}-3.vault-memory.tmp")
+    for each in (left, of_git, written):
+        each.write_text(SECRET)
+    of_bob.write_text("Bob's")
+    (vault.root / "memory/alice/.a.1-1.vault-memory.tmp").mkdir()
+    vault.history.erase(Request((SECRET,), spared=(PurePosixPath("memory/bob"),)))
+    assert not left.exists() and not of_git.exists() and written.exists() and of_bob.exists()
+    written.unlink()
     assert leftovers(vault.root, SECRET).places == []
     vault.assert_clean()
 

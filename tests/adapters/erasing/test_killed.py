@@ -14,8 +14,10 @@ import pytest
 from tests.adapters.conftest import Vault
 from tests.adapters.erasing.leftovers import leftovers
 from tests.adapters.erasing.test_erase import NOTE, SECRET, planted
+from tests.vaults import fill, small_disk
+from vault_memory.adapters.erasing import Request
 from vault_memory.adapters.history import History
-from vault_memory.errors import HistoryError
+from vault_memory.errors import DiskFull, HistoryError
 
 STEPS = (
     "asked",
@@ -81,6 +83,24 @@ def test_a_git_that_outlives_the_eraser_is_waited_for(vault: Vault, tmp_path: Pa
     assert leftovers(vault.root, SECRET).places == []
     assert vault.git("fsck", "--strict") == ""
     vault.assert_clean()
+
+
+@pytest.mark.skipif(os.name == "nt" or os.geteuid() != 0, reason="only root can mount a small disk")
+@pytest.mark.parametrize("step", ["asked", "files written", "references moved", "logs written"])
+def test_a_full_disk_is_told_and_not_in_gits_words_alone(vault: Vault, tmp_path: Path, step: str) -> None:
+    """Git says why it could not write, or does not."""
+    planted(vault)
+    vault.add(os.urandom(200_000).hex().encode())
+    with small_disk(tmp_path / "disk", 8) as disk:
+        root = shutil.copytree(vault.root, disk / "vault", symlinks=True)
+        history = History(root, step=lambda reached: (fill(disk), None)[1] if reached == step else None)
+        with pytest.raises(DiskFull, match="the disk is full, and not all is erased yet: free some space, then"):
+            history.erase(Request((SECRET,)))
+        with pytest.raises(DiskFull, match="the disk is full"):
+            History(root).flush()
+        (disk / "filling").unlink()
+        History(root).flush()
+        assert leftovers(root, SECRET).places == []
 
 
 def test_a_damaged_request_is_named(vault: Vault) -> None:

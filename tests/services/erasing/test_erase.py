@@ -228,6 +228,25 @@ def test_commits_that_change_no_file_are_named_where_a_user_goes(vault: Vault) -
     assert not [line for line in preview(vault, of_texts(vault, "alice", ["mangos"])).kept if "change no file" in line]
 
 
+@pytest.mark.parametrize("is_note", [False, True])
+def test_no_message_is_said_to_stay_that_goes(vault: Vault, is_note: bool) -> None:
+    """A commit that changes no file, and whose message names what is erased."""
+    plan = "memory/alice/plan.md"
+    (vault.root / plan).parent.mkdir(parents=True)
+    (vault.root / plan).write_text("# A plan for the summer\n")
+    git(vault.root, "add", "--all")
+    for message in (plan, "Plans\n\nVault-User: alice\nVault-Memory: plan", "a plan of hers"):
+        git(vault.root, "-c", "user.name=A", "-c", "user.email=a@x", "commit", "-q", "--allow-empty", "-m", message)
+    named = git(vault.root, "rev-parse", "--short", "HEAD").strip()
+    wanted = of_note(vault, plan) if is_note else of_user(vault, "alice")
+    (told,) = (line for line in preview(vault, wanted).kept if "change no file" in line)
+    assert f"({named})" in told
+    receipt = erase(vault, wanted)
+    (told,) = (line for line in receipt.kept if "change no file" in line)
+    assert f"({git(vault.root, 'rev-parse', '--short', 'HEAD').strip()})" in told
+    assert git(vault.root, "log", "-3", "--format=%s").split("\n")[:3] == ["a plan of hers", "(erased)", "(erased)"]
+
+
 def test_names_of_references_that_have_the_id_are_named_where_a_user_goes(vault: Vault) -> None:
     """As a word of its own, also of a branch at which only git's log has HEAD; in the look and in the receipt."""
     record_turn(vault, "al", "I like mangos", "ok")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -17,8 +18,9 @@ import pytest
 from tests.adapters.erasing.leftovers import leftovers
 from tests.conftest import Cli
 from tests.services.erasing.planting import SECRET, git, planted
+from tests.vaults import fill, small_disk
 from vault_memory import api
-from vault_memory.errors import Busy, HistoryError
+from vault_memory.errors import Busy, DiskFull, HistoryError
 from vault_memory.services.daemon.jobs import COMMITS
 from vault_memory.services.erasing import erase, finish_erasing, of_texts
 from vault_memory.services.vault import Vault, open_vault
@@ -129,6 +131,42 @@ def test_a_full_disk_loses_nothing_and_it_goes_on_when_there_is_room(vault: Vaul
     receipt = finish_erasing(again) or erase(again, of_texts(again, "", [SECRET]))
     assert receipt.left == ()
     assert leftovers(vault.root, SECRET).places == []
+
+
+@pytest.mark.skipif(os.name == "nt" or os.geteuid() != 0, reason="only root can mount a small disk")
+@pytest.mark.parametrize("step", ["", "known again", "history made anew"])
+def test_a_full_disk_is_told_with_what_is_left_to_do(vault: Vault, tmp_path: Path, step: str) -> None:
+    """Whatever could not be written: SQLite says nothing of the disk."""
+    planted(vault)
+    with small_disk(tmp_path / "disk", 16) as disk:
+        small = open_vault(shutil.copytree(vault.root, disk / "vault", symlinks=True), now=vault.now)
+        wanted = of_texts(small, "", [SECRET])
+        if not step:
+            fill(disk)
+        left = "not all is erased yet: free some space, then the next command goes on with it"
+        left = left if step else "nothing was erased: free some space, then erase it again"
+        with pytest.raises(DiskFull, match=f"the disk is full, and {left} \\(.*{disk}"):
+            erase(small, wanted, lambda reached: (fill(disk), None)[1] if reached == step else None)
+        (disk / "filling").unlink()
+        receipt = finish_erasing(small) or erase(small, wanted)
+        assert receipt.was_resumed == bool(step) and receipt.left == ()
+        assert leftovers(small.root, SECRET).places == []
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no file has a limit there")
+def test_no_half_written_file_is_left_beside_a_note(vault: Vault) -> None:
+    """Killed in the middle of a file."""
+    planted(vault)
+    (vault.root / "shared.md").write_text(f"{SECRET}\n" + os.urandom(400_000).hex())
+    git(vault.root, "-c", "user.name=A", "-c", "user.email=a@x", "commit", "-qam", "large")
+    limited = "import resource, runpy, signal; resource.setrlimit(resource.RLIMIT_FSIZE, (600_000, 600_000)); "
+    limited += "signal.signal(signal.SIGXFSZ, signal.SIG_DFL); "
+    limited += "runpy.run_module('tests.services.erasing.planting', run_name='__main__')"
+    killed = subprocess.run([sys.executable, "-c", limited, str(vault.root), "never"], check=False)
+    assert killed.returncode == -signal.SIGXFSZ
+    assert [path.name[:10] for path in vault.root.rglob("*.vault-memory.tmp")] == [".shared.md"]
+    assert finish_erasing(open_vault(vault.root, now=vault.now)) is not None
+    assert [*vault.root.rglob("*.vault-memory.tmp")] == [] and leftovers(vault.root, SECRET).places == []
 
 
 def test_the_daemons_job_goes_on_too(vault: Vault) -> None:

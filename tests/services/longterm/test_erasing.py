@@ -12,6 +12,7 @@ from tests.postgres_server import PostgresServer
 from tests.services.longterm.conftest import COLUMNS, TABLE
 from vault_memory import api
 from vault_memory.adapters import git
+from vault_memory.adapters.index import MemoryRow
 from vault_memory.errors import NotFound, UsageError
 from vault_memory.services.admin import rename_user, status
 from vault_memory.services.daemon import heartbeat
@@ -69,26 +70,33 @@ def test_the_row_of_a_memory_goes_with_its_note(opened: Callable[..., Vault], se
     assert vault.outbox.counts().waiting == 0
 
 
+TAUGHT = "I live in Ripon and teach Latin."
+
+
+def taught(vault: Vault, server: PostgresServer) -> tuple[MemoryRow, str]:
+    """The memory that is left of a part of `TAUGHT` after a change of mind, and the id of another one; both have been
+    sent."""
+    stays = str(remember(vault, "alice", "The west door is green"))
+    record_turn(vault, "alice", TAUGHT, "ok")
+    record_turn(vault, "alice", "I moved to Selby last month.", "ok")
+    (row,) = (row for row in memory_rows(vault, "alice") if row.title == "I teach Latin")
+    flush_long_term(vault)
+    assert {(row.memory_id,), (stays,)} <= {*server.sql("SELECT chat FROM thoughts")}
+    return row, stays
+
+
 @pytest.mark.parametrize("is_asked_at_once", [True, False])
 def test_the_row_of_a_memory_of_which_a_part_goes_is_deleted(
     opened: Callable[..., Vault], server: PostgresServer, is_asked_at_once: bool
 ) -> None:
     """Also where the text was erased before, and the long-term store is thought of later: no turn says it any more."""
-    text = "I live in Ripon and teach Latin."
     vault = opened(server.url)
-    stays = str(remember(vault, "alice", "The west door is green"))
-    record_turn(vault, "alice", text, "ok")
-    record_turn(vault, "alice", "I moved to Selby last month.", "ok")
-    (made,) = (row.memory_id for row in memory_rows(vault, "alice") if row.title == "I teach Latin")
-    flush_long_term(vault)
-    for each in (made, stays):
-        if (each,) not in server.sql("SELECT chat FROM thoughts"):
-            server.sql(f"INSERT INTO thoughts (chat, who) VALUES ('{each}', 'alice')")
+    row, stays = taught(vault, server)
     if not is_asked_at_once:
-        assert erase(vault, of_texts(vault, "alice", [text])).rows == 0
-    assert erase(vault, of_texts(vault, "alice", [text], long_term=True)).problems == ()
+        assert erase(vault, of_texts(vault, "alice", [TAUGHT])).rows == 0
+    assert erase(vault, of_texts(vault, "alice", [TAUGHT], long_term=True)).problems == ()
     kept = server.sql("SELECT chat FROM thoughts")
-    assert (stays,) in kept and (made,) not in kept
+    assert (stays,) in kept and (row.memory_id,) not in kept
     flush_long_term(vault)
     kept = server.sql("SELECT chat, thought::text FROM thoughts")
     assert stays in {chat for chat, _ in kept}
@@ -122,19 +130,13 @@ def test_the_row_of_a_memory_that_only_history_had_is_deleted_later_too(
     opened: Callable[..., Vault], server: PostgresServer, way: str
 ) -> None:
     """The files of the day of the second erasing say nothing of a part that went from commits with the first."""
-    text = "I live in Ripon and teach Latin."
     vault = opened(server.url)
-    stays = str(remember(vault, "alice", "The west door is green"))
-    record_turn(vault, "alice", text, "ok")
-    record_turn(vault, "alice", "I moved to Selby last month.", "ok")
-    (row,) = (row for row in memory_rows(vault, "alice") if row.title == "I teach Latin")
-    flush_long_term(vault)
-    assert {(row.memory_id,), (stays,)} <= {*server.sql("SELECT chat FROM thoughts")}
+    row, stays = taught(vault, server)
     AWAY[way](vault, vault.root / "memory/alice" / row.source)
-    assert erase(vault, of_texts(vault, "alice", [text])).rows == 0
+    assert erase(vault, of_texts(vault, "alice", [TAUGHT])).rows == 0
     flush_long_term(vault)
     assert (row.memory_id,) in server.sql("SELECT chat FROM thoughts")
-    assert erase(vault, of_texts(vault, "alice", [text], long_term=True)).problems == ()
+    assert erase(vault, of_texts(vault, "alice", [TAUGHT], long_term=True)).problems == ()
     kept = server.sql("SELECT chat FROM thoughts")
     assert (stays,) in kept and (row.memory_id,) not in kept
     flush_long_term(vault)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from vault_memory.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from vault_memory.adapters.erasing.erase import erase_from_git, finish_erasing, refuse_erasing
+    from vault_memory.adapters.erasing.erase import erase_from_git, finish_erasing, full_disk_told, refuse_erasing
     from vault_memory.adapters.erasing.former import JOURNAL, now_called, read_map
     from vault_memory.adapters.erasing.incoming import brought_back
     from vault_memory.adapters.erasing.look import (
@@ -41,6 +41,7 @@ __all__ = [
     "erase_from_git",
     "files_of",
     "finish_erasing",
+    "full_disk_told",
     "held_files",
     "ignored_files",
     "known_by",
@@ -73,6 +74,7 @@ __getattr__ = lazy_exports(
         "erase_from_git": "erase",
         "files_of": "working_tree",
         "finish_erasing": "erase",
+        "full_disk_told": "erase",
         "held_files": "look",
         "ignored_files": "working_tree",
         "machine_file": "stones",

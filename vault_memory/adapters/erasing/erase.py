@@ -6,8 +6,12 @@ what is asked for stands in a private file until all is done, and who finds that
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
@@ -37,19 +41,23 @@ from vault_memory.adapters.erasing.working_tree import (
 from vault_memory.adapters.git import ObjectReader, Repository
 from vault_memory.adapters.scan import walk
 from vault_memory.core import reading
-from vault_memory.errors import Changed, ForeignFile, HistoryError
+from vault_memory.errors import Changed, DiskFull, ForeignFile, HistoryError, Unwritable
 
 _LEFT_ALONE = ("objects", "refs", "index", "packed-refs", JOURNAL, LOCK, INDEX, MAP_FILE, "vault-memory/lock")
 _OF_MESSAGES = ("COMMIT_EDITMSG", "MERGE_MSG", "SQUASH_MSG", "TAG_EDITMSG")
 _MET = "vault-memory/met"
 _OF_ALL_OBJECTS = ("info/commit-graph", "pack/multi-pack-index")
+_NO_ROOM = (os.strerror(errno.ENOSPC), os.strerror(errno.EDQUOT), "Out of diskspace")
+"""How the system says that a disk is full, and git."""
+_HARDLY_ANY_BYTES = 16_000_000
 
 
 def erase_from_git(repository: Repository, request: Request, step: Step = lambda _: None) -> Erased:
     """Erase what is asked for. The caller holds the vault's lock, and no change waits for its commit.
 
     Raises `HistoryError` where that cannot be done, with nothing changed if it names the repository's state, and
-    `Changed` when a file or a branch changes at each attempt; it is taken up again then by `finish_erasing`.
+    `Changed` when a file or a branch changes at each attempt; it is taken up again then by `finish_erasing`, and so it
+    is after `DiskFull`.
     """
     request.erasure()
     refuse_erasing(repository)
@@ -57,7 +65,8 @@ def erase_from_git(repository: Repository, request: Request, step: Step = lambda
     told = json.dumps(request.as_dict()).encode()
     files.write_private(repository.common_dir / JOURNAL, told, repository.common_dir)
     step("asked")
-    return _erase(repository, request, step)
+    with full_disk_told(repository.top):
+        return _erase(repository, request, step)
 
 
 def finish_erasing(repository: Repository, step: Step = lambda _: None) -> Erased | None:
@@ -70,7 +79,33 @@ def finish_erasing(repository: Repository, step: Step = lambda _: None) -> Erase
     except (ValueError, KeyError, TypeError, ForeignFile) as error:
         raise HistoryError(f"{journal} is damaged: delete it, then erase again what was to be erased") from error
     refuse_erasing(repository)
-    return _erase(repository, with_names(repository.top, request), step)
+    with full_disk_told(repository.top):
+        return _erase(repository, with_names(repository.top, request), step)
+
+
+@contextmanager
+def full_disk_told(folder: Path, is_begun: Callable[[], bool] = lambda: True) -> Iterator[None]:
+    """Raise `DiskFull` for an error that comes from a full disk, with what is left to do: `is_begun` says whether that
+    is noted by then."""
+    try:
+        yield
+    except DiskFull:
+        raise
+    except (OSError, Unwritable, git.Failed) as error:
+        if not _is_full(folder, error):
+            raise
+        left = "nothing was erased: free some space, then erase it again"
+        if is_begun():
+            left = "not all is erased yet: free some space, then the next command goes on with it"
+        raise DiskFull(f"the disk is full, and {left} ({error})") from error
+
+
+def _is_full(folder: Path, error: Exception) -> bool:
+    """Git and SQLite do not always say why they could not write: then what is left of the disk does."""
+    if any(words in str(error) for words in _NO_ROOM):
+        return True
+    says_why = isinstance(error, OSError) or isinstance(error.__cause__, OSError)
+    return not says_why and shutil.disk_usage(folder).free < _HARDLY_ANY_BYTES
 
 
 def refuse_erasing(repository: Repository) -> None:
@@ -137,10 +172,13 @@ def _erase(repository: Repository, request: Request, step: Step) -> Erased:
 
 
 def _mask_git_files(where: Path, rewrite: Rewrite) -> None:
-    """Take the texts out of logs, messages, settings and all else in git's folder, and name commits as they are now."""
+    """Take the texts out of logs, messages, settings and all else in git's folder, and name commits as they are now.
+    What killed writers of ours have left there goes."""
     for folder, below, names in walk(where):
         relative = Path(folder).relative_to(where)
         below[:] = [name for name in below if str(relative / name) not in _LEFT_ALONE]
+        for left in files.abandoned(Path(folder)):
+            left.unlink()
         for name in names:
             path = Path(folder, name)
             if str(relative / name) in _LEFT_ALONE or path.is_symlink() or not path.is_file() or name.endswith(".lock"):

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path, PurePosixPath
 
 from vault_memory.adapters import files, git
+from vault_memory.adapters.erasing.messages import Messages
 from vault_memory.adapters.erasing.references import TIMEOUT_S, called, moves_of, rewrite_all
 from vault_memory.adapters.erasing.request import Erased, Request, known_by
 from vault_memory.adapters.erasing.rewrite import Rewrite
@@ -18,7 +19,7 @@ from vault_memory.core.erasing import MASK, WHOLE, Literal, turn_of
 from vault_memory.errors import HistoryError
 
 _EMPTY = object_id("blob", b"")
-_OF_STASH = "index on "
+_OF_STASH = b"index on "
 
 
 def look_for(repository: Repository, request: Request) -> Erased:
@@ -107,20 +108,22 @@ def _is_of(line: bytes, turn: tuple[str, str, str]) -> bool:
     return (place, time) == turn[:2] and (said == turn[2] or MASK.decode() in said)
 
 
-def without_changes(repository: Repository) -> list[str]:
-    """The short ids of the commits that differ in no file from any commit before, and say more than the mark: nobody
-    can tell of which file they speak. Those that git makes for a stash are none."""
-    args = ("log", "--exclude=refs/notes/*", "--all", "--reflog", "--format=%H %h %T %P%x00%s%x00")
-    told = git.run(repository.top, *args, timeout_s=TIMEOUT_S).decode("utf-8", "replace").split("\0")
-    rows = [(facts.split(), subject) for facts, subject in zip(told[::2], told[1::2], strict=False)]
+def without_changes(repository: Repository, request: Request) -> list[str]:
+    """The short ids of the commits that differ in no file from any commit before, and say more than the mark when the
+    request is done: nobody can tell of which file they speak. Those that git makes for a stash are none."""
+    args = ("log", "--exclude=refs/notes/*", "--all", "--reflog", "--format=%H %h %T %P%x00%B%x00")
+    told = git.run(repository.top, *args, timeout_s=TIMEOUT_S).split(b"\0")
+    rows = [(facts.decode().split(), message.strip()) for facts, message in zip(told[::2], told[1::2], strict=False)]
+    messages = Messages(request, {})
     trees = {facts[0]: facts[2] for facts, _ in rows}
     return [
         short
-        for (_, short, tree, *parents), subject in rows
+        for (_, short, tree, *parents), message in rows
         if {trees.get(each, "") for each in parents} <= {tree}
         and (parents or tree == EMPTY_TREE)
-        and subject != MASK.decode()
-        and not subject.startswith(_OF_STASH)
+        and message != MASK
+        and not message.startswith(_OF_STASH)
+        and not messages.is_named(message)
     ]
 
 

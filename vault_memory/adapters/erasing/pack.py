@@ -7,12 +7,11 @@ import os
 import struct
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 
 from vault_memory.adapters import files, git
 from vault_memory.adapters.git import object_id
-from vault_memory.errors import HistoryError
 
 _KINDS = {"commit": 1, "tree": 2, "blob": 3, "tag": 4}
 _TIMEOUT_S = 1800.0
@@ -44,19 +43,20 @@ class NewPack:
             left.unlink(missing_ok=True)
 
     def add(self, kind: str, body: bytes) -> str:
-        """Add an object; its id. Raises `HistoryError`."""
+        """Add an object; its id. Raises `Unwritable`."""
         name = object_id(kind, body)
         if name not in self._added:
-            with self._writing():
+            with files.unwritable(self._path):
                 self._file.write(_entry_header(_KINDS[kind], len(body)) + zlib.compress(body, 1))
             self._added.add(name)
         return name
 
     def finish(self) -> None:
-        """Give the objects to git, durably; nothing where there are none. Raises `HistoryError`."""
+        """Give the objects to git, durably; nothing where there are none. Raises `Unwritable`, and what git
+        raises."""
         if not self._added:
             return
-        with self._writing():
+        with files.unwritable(self._path):
             self._file.seek(0)
             self._file.write(_HEADER.pack(b"PACK", 2, len(self._added)))
             digest = hashlib.sha1(usedforsecurity=False)
@@ -74,16 +74,6 @@ class NewPack:
             for ready in (self._path, index):  # git looks for a pack by its index, which comes last
                 os.replace(ready, self._folder / f"pack-{name}{ready.suffix}")
             files.sync_folder(self._folder)
-
-    @contextmanager
-    def _writing(self) -> Iterator[None]:
-        try:
-            yield
-        except OSError as error:
-            raise HistoryError(
-                f"git objects cannot be written to {self._folder} ({error.strerror}): free some space; the next "
-                "command goes on with what is being erased"
-            ) from error
 
 
 def _entry_header(kind: int, size: int) -> bytes:

@@ -15,7 +15,7 @@ from vault_memory.adapters.erasing.references import TIMEOUT_S, trees_of
 from vault_memory.adapters.erasing.request import Request
 from vault_memory.adapters.erasing.rewrite import Rewrite
 from vault_memory.adapters.git import SUBMODULE_MODE, ObjectReader, Repository, object_id
-from vault_memory.adapters.scan import walk
+from vault_memory.adapters.scan import abandoned_below, walk
 from vault_memory.core import layout
 from vault_memory.core.graph import numbered
 from vault_memory.errors import HistoryError
@@ -76,15 +76,16 @@ def index_entries(top: Path, rewrite: Rewrite) -> list[Entry]:
 
 
 def mask_files(top: Path, entries: Collection[Entry], rewrite: Rewrite) -> Iterator[PurePosixPath]:
-    """Take the texts out of the files that git tracks, or would. What a file was called goes last."""
+    """Take the texts out of the files that git tracks, or would, and delete what killed writers have left beside any,
+    which git ignores. What a file was called goes last."""
+    for left in abandoned_below(top):
+        if not rewrite.is_spared(PurePosixPath(left.relative_to(top))):
+            left.unlink(missing_ok=True)
     listed = git.run(top, "ls-files", "--others", "--exclude-standard", "-z")
     others = (PurePosixPath(os.fsdecode(name)) for name in listed.split(b"\0") if name)
     for path in dict.fromkeys([*(entry.path for entry in entries), *others]):
         place, now = top / path, rewrite.path(path)
         if place.is_symlink() or not place.is_file():
-            continue
-        if files.is_temporary(path.name) and place in files.abandoned(place.parent):
-            place.unlink()  # of a writer that was killed
             continue
         old = files.read(place, None) or b""
         new = rewrite.content(path, old)

@@ -69,6 +69,10 @@ _FIXED_OPTIONS = (
 )
 
 
+class Failed(HistoryError):
+    """A git ended with an error, which the message tells in git's own words."""
+
+
 class TimedOut(HistoryError):
     """A git did not end in time, and was stopped."""
 
@@ -223,8 +227,8 @@ def launch(
     memory_bytes: int | None = MAX_MEMORY_BYTES,
     output_bytes: int = MAX_OUTPUT_BYTES,
 ) -> bytes:
-    """Run `git <options> <args>` in `folder` and return its output; `HistoryError` with git's own words if it fails,
-    without the passwords of addresses.
+    """Run `git <options> <args>` in `folder` and return its output; `Failed` with git's own words if it fails, without
+    the passwords of addresses.
 
     A git that prints more is stopped (`EndlessOutput`); one that wants more memory (None: any) fails.
     """
@@ -245,7 +249,7 @@ def launch(
         from vault_memory.core.privacy import without_credentials
 
         message = err[-_MAX_MESSAGE_BYTES:].decode("utf-8", "replace").strip() or f"exit code {process.returncode}"
-        raise HistoryError(without_credentials(f"`{command}` failed: {message}"))
+        raise Failed(without_credentials(f"`{command}` failed: {message}"))
     return out
 
 

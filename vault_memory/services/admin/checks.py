@@ -7,12 +7,12 @@ has one, takes that step; it can be run at any time, and never changes what a pe
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 
 from vault_memory.adapters import files, git
-from vault_memory.adapters.scan import walk
+from vault_memory.adapters.scan import abandoned_below
 from vault_memory.adapters.unsent import kept_refs
 from vault_memory.adapters.watcher import Watcher
 from vault_memory.config import is_zone
@@ -323,7 +323,7 @@ def _leftovers(vault: Vault) -> CheckResult:
     step = "`vault-memory doctor --fix` removes them"
     if left := vault.left_overs():
         return f"{len(left)} folders hold the index of a user who is gone ({layout.user_dir(left[0])})", step
-    stale = list(_stale(vault))
+    stale = list(abandoned_below(vault.root))
     if stale:
         return (
             f"{len(stale)} temporary files of ended processes ({stale[0]})",
@@ -332,15 +332,9 @@ def _leftovers(vault: Vault) -> CheckResult:
     return "none", ""
 
 
-def _stale(vault: Vault) -> Iterator[Path]:
-    for folder, folders, _ in walk(vault.root):
-        folders[:] = [name for name in folders if name != ".git"]
-        yield from sorted(files.abandoned(Path(folder)))
-
-
 def _repair_leftovers(vault: Vault) -> None:
     vault.history.flush()  # a killed writer may have left a person's save in one: it is put back first
-    for path in _stale(vault):
+    for path in list(abandoned_below(vault.root)):
         path.unlink(missing_ok=True)
     for name in vault.left_overs():
         remove_left_over(vault, name)

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from vault_memory.adapters import files
 from vault_memory.adapters.erasing import (
     Erased,
+    full_disk_told,
     look_for,
     new_tombstones,
     references_named,
@@ -109,7 +110,7 @@ def erase(vault: Vault, wanted: Wanted, step: Step = lambda _: None) -> Receipt:
 
     Raises, with nothing changed, `UsageError` for a text that the vault itself needs, and `HistoryError` while commits
     wait or the repository is in a state in which not all can be made anew; and `Busy` while another process erases.
-    After any other error `finish_erasing` goes on.
+    `DiskFull` says whether anything was. After any other error `finish_erasing` goes on.
     """
     journal = vault.root / JOURNAL
     with _alone(vault, LOCK_TIMEOUT_S):
@@ -194,7 +195,8 @@ def _erase(vault: Vault, wanted: Wanted, step: Step, *, was_resumed: bool = Fals
 
 @contextmanager
 def _alone(vault: Vault, wait_s: float) -> Iterator[None]:
-    """Hold the lock of whoever erases, and those of all users."""
+    """Hold the lock of whoever erases, and those of all users; an error of the disk says what is left to do."""
+    journal = vault.root / JOURNAL
     with ExitStack() as held:
         try:
             held.enter_context(files.lock(vault.root / layout.STATE_DIR / _LOCK, wait_s, vault.root))
@@ -202,11 +204,13 @@ def _alone(vault: Vault, wait_s: float) -> Iterator[None]:
             raise Busy(f"another command is erasing in {vault.root}: wait until it is done, then try again") from error
         held.enter_context(vault.lock_all())
         try:
-            yield
+            with full_disk_told(vault.root, journal.exists):
+                yield
         except OSError as error:
+            goes_on = "; the next command goes on with what is being erased" if journal.exists() else ""
             raise Unwritable(
                 f"{error.filename or vault.root} cannot be written ({error.strerror or error}): free some space, or "
-                "look at its permissions; the next command goes on with what is being erased"
+                f"look at its permissions{goes_on}"
             ) from error
 
 
@@ -228,7 +232,7 @@ def _kept(vault: Vault, wanted: Wanted, in_git: Erased) -> tuple[str, ...]:
         lines.append(f"{_listed(own)}: they say what goes along, and not the text: `--text` takes each out there")
     if wanted.request.gone and not wanted.is_user:
         lines.append("other files and conversations that say the same: `vault-memory erase --text …` takes a text out")
-    if wanted.request.gone and (empty := without_changes(Repository(vault.history.root))):
+    if wanted.request.gone and (empty := without_changes(Repository(vault.history.root), wanted.request)):
         lines.append(
             f"the messages of commits that change no file ({_listed(empty)}): look whether they tell of it; "
             "`vault-memory erase --text …` takes a text out"
