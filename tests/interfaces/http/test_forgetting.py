@@ -19,9 +19,9 @@ def test_it_is_shown_and_then_forgotten(server: Server) -> None:
     alice("POST", "/api/v1/memory/alice/turns", 201, json={"user_message": "我喜歡芒果", "assistant_message": "好"})
     asked = alice("POST", "/api/v1/memory/alice/turns", 201, json={"user_message": "把我喜歡芒果的事忘了"})
     assert asked["to_forget"] and "芒果" in asked["to_forget"][0]
-    shown = alice("POST", f"{USER}/forgettings", 201, json={"text": "芒果"})
+    shown = alice("POST", f"{USER}/forgettings", 201, json={"asked": asked["source"]})
     assert shown["count"] == len(shown["places"]) >= 2 and len(shown["confirmCode"]) == 6
-    again = {"text": "芒果", "confirmCode": shown["confirmCode"]}
+    again = {"asked": asked["source"], "confirmCode": shown["confirmCode"]}
     bob("POST", f"{USER}/forgettings/confirm", 403, json=again)
     receipt = alice("POST", f"{USER}/forgettings/confirm", json=again)
     assert all(look["absent"] for look in receipt["verified"]) and receipt["commits"] and not receipt["problems"]

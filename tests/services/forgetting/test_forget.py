@@ -335,5 +335,7 @@ def test_a_user_that_is_not_there(vault: Vault) -> None:
 
 
 def test_what_is_sought_reads_as_it_was_written() -> None:
-    sought = Sought(("芒果",), [["a", "b"]], "theme", None, False, True)
+    sought = Sought(
+        ("芒果",), [["a", "b"]], "theme", None, False, True, {}, {"conversations/2026-01-30.jsonl:2": ("c", "said_1")}
+    )
     assert Sought.read(json.loads(json.dumps(sought.as_dict()))) == sought

@@ -6,7 +6,6 @@ import pytest
 
 from tests.services.test_person_edits import read
 from vault_memory.core import layout
-from vault_memory.core.forgetting import Wish
 from vault_memory.services.forgetting import prepare_forgetting
 from vault_memory.services.turns.record import Recorded, record_turn
 from vault_memory.services.vault import Vault
@@ -121,27 +120,25 @@ def test_a_value_that_another_turn_says_stays_and_is_told(vault: Vault) -> None:
         ("我喜欢芒果", "别再记得芒果", ("芒果",)),
         ("I like mangos", "don't remember mangos any more", ("mangos",)),
         ("I live in Leeds", "forget about mangos", ("mangos",)),
-        ("我住在台北，養了一隻貓叫咪咪。", "忘記我說過關於貓的事", ("養了一隻貓叫咪咪",)),
-        ("I live in Ripon near the canal", "forget where I live", ("live in Ripon near the canal",)),
-        ("I work as a beekeeper", "Forget what I said about my job", ("work as a beekeeper",)),
-        ("My bike is a red Brompton", "别再记得我的自行车", ("My bike is a red Brompton",)),
-        ("我喜歡喝茶", "別再記得我喝茶", ("喜歡喝茶",)),
-        ("我住在高雄左營", "請別再記得我住哪裡", ("住在高雄左營",)),
-        ("我養了一隻貓", "別再記得貓", ("養了一隻貓",)),
-        ("我養了一隻貓", "忘掉貓", ("養了一隻貓",)),
-        ("我住在台北", "忘記我說過關於貓的事", ()),
-        ("我住在上海", "忘掉一切", ("everything about me",)),
+        ("我住在台北，養了一隻貓叫咪咪。", "忘記我說過關於貓的事", ("貓",)),
+        ("I live in Ripon near the canal", "forget where I live", ("where I live",)),
+        ("I work as a beekeeper", "Forget what I said about my job", ("job",)),
+        ("My bike is a red Brompton", "别再记得我的自行车", ("自行车",)),
+        ("我喜歡喝茶", "別再記得我喝茶", ("我喝茶",)),
+        ("我住在高雄左營", "請別再記得我住哪裡", ("我住哪裡",)),
+        ("我養了一隻貓", "別再記得貓", ("貓",)),
+        ("我養了一隻貓", "忘掉貓", ("貓",)),
+        ("我住在台北", "忘記我說過關於貓的事", ("貓",)),
+        ("我住在上海", "忘掉一切", ("一切",)),
         ("我住在上海", "请删除关于我的所有资料", ("请删除关于我的所有资料",)),
     ],
 )
-def test_what_is_to_be_forgotten_is_found_elsewhere_by_what_forget_takes(
+def test_what_is_to_be_forgotten_is_named_and_found_elsewhere_by_the_turn_that_asks(
     vault: Vault, told: str, request_to_forget: str, texts: tuple[str, ...]
 ) -> None:
     recorded = said(vault, told, request_to_forget)
     assert recorded.to_forget == texts
-    for text in texts:
-        Wish(text=text)  # raises for what it refuses
-    if texts and all(each in told for each in texts):
-        assert prepare_forgetting(vault, "alice", text=texts[0]).places
-    if texts and "about me" in texts[0] or "所有" in request_to_forget:
-        assert Wish(text=texts[0]).is_all and "deletes no more than it names" in recorded.not_forgotten[0]
+    found = prepare_forgetting(vault, "alice", asked=recorded.source)
+    assert found.places
+    if found.is_all:
+        assert "deletes no more than it names" in recorded.not_forgotten[0]

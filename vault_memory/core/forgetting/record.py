@@ -71,6 +71,8 @@ def _may_be(line: bytes, place: str, sought: Sought) -> bool:
 def _is_sought(row: Mapping[str, Any], place: str, sought: Sought) -> bool:
     if sought.is_all or place in sought.turns:
         return True
+    if place in sought.spared:
+        return False
     return sought.is_since(_time(str(row.get("created_at")), None)) or sought.stand_in(_said(row))
 
 

@@ -17,24 +17,30 @@ from vault_memory.errors import UsageError
 @dataclass(frozen=True)
 class Wish:
     """What is to be forgotten, named in exactly one way: a `text` that stands in it (or «everything about me»), a `key`
-    of the profile, a `turn` (`conversations/2026-01-30.jsonl:12`), or the day `since` which it was said or learned.
+    of the profile, a `turn` (`conversations/2026-01-30.jsonl:12`), a turn that has `asked` for it, or the day `since`
+    which it was said or learned.
 
     Raises `UsageError` for none or several of them, and for one that cannot be meant."""
 
     text: str = ""
     key: str = ""
     turn: str = ""
+    asked: str = ""
     since: date | None = None
 
     def __post_init__(self) -> None:
-        if sum(map(bool, (self.text, self.key, self.turn, self.since))) != 1:
-            raise UsageError("say in one way what is to be forgotten: a text, a key, a turn, or since which day")
+        if sum(map(bool, (self.text, self.key, self.turn, self.asked, self.since))) != 1:
+            raise UsageError(
+                "say in one way what is to be forgotten: a text, a key, a turn, a turn that asked for it, or since "
+                "which day"
+            )
         if self.text:
             check_text(self.text)
         if self.key and self.key not in FIELDS:
             raise UsageError(f"{self.key!r} is not a key of the profile; the keys are {', '.join(FIELDS)}")
-        if self.turn and layout.turn_place(self.turn) is None:
-            raise UsageError(f"{self.turn!r} names no turn: give a line such as conversations/2026-01-30.jsonl:12")
+        for turn in filter(None, (self.turn, self.asked)):
+            if layout.turn_place(turn) is None:
+                raise UsageError(f"{turn!r} names no turn: give a line such as conversations/2026-01-30.jsonl:12")
 
     @property
     def is_all(self) -> bool:
@@ -58,7 +64,8 @@ class SoughtTurn:
 class Sought:
     """What is looked for: all, or `texts` (with the person's `synonyms`), a `key` of the profile, what was said and
     learned from the time `since` on; and always the `turns`, by their source, that are forgotten whole. `by_turn`: also
-    what was learned from them goes."""
+    what was learned from them goes. Of the turns that are `spared` nothing goes, though a text stands in it: by
+    their source the ids of their conversation and memories."""
 
     texts: tuple[str, ...] = ()
     synonyms: Sequence[Sequence[str]] = ()
@@ -67,6 +74,7 @@ class Sought:
     is_all: bool = False
     by_turn: bool = False
     turns: Mapping[str, SoughtTurn] = field(default_factory=dict)
+    spared: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @cached_property
     def _words(self) -> list[Words]:
@@ -83,6 +91,11 @@ class Sought:
     def may_stand_in(self, text: str) -> bool:
         """False where none of the `texts` can stand in it; a quick look."""
         return any(words.may_stand_in(text) for words in self._words)
+
+    @property
+    def spared_ids(self) -> set[str]:
+        """The ids of what is `spared`, under which other stores have it."""
+        return {each for ids in self.spared.values() for each in ids}
 
     def is_since(self, at: datetime | None) -> bool:
         """Whether that time is among those from which all is forgotten."""
@@ -102,6 +115,7 @@ class Sought:
             "is_all": self.is_all,
             "by_turn": self.by_turn,
             "turns": turns,
+            "spared": {source: [*ids] for source, ids in self.spared.items()},
         }
 
     @classmethod
@@ -119,6 +133,7 @@ class Sought:
             stored["is_all"],
             stored["by_turn"],
             turns,
+            {source: tuple(ids) for source, ids in stored["spared"].items()},
         )
 
 

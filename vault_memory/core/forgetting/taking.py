@@ -33,11 +33,14 @@ class Taken:
 def taken_out(kind: str, source: str, text: str, sought: Sought, zone: tzinfo) -> Taken | None:
     """What is to go from a file of the user's, by its kind (`layout.kind_of`); None where nothing is. Times without an
     offset are of the person's `zone`. The profile and the evidence have functions of their own."""
+    if kind == "memory" and memories.decode(text, PurePosixPath(source).stem).source in sought.spared:
+        return None
     if sought.is_all or (_OF_ONE[kind](source, text, sought, zone) if kind in _OF_ONE else False):
         return Taken(None, (shown(_body_of(kind, text)),))
     lines = text.split("\n")
     hits = _whole_items(lines, sought.lines(text))
     if kind in entries.KINDS:
+        hits -= _of_spared(lines, sought)
         hits |= _of_turns(kind, text, lines, hits, sought)
     if kind == "learning" and sought.since is not None:
         hits |= learning.lines_since(text, sought.since.date())
@@ -108,6 +111,7 @@ def _is_gone(row: Row, sought: Sought) -> bool:
     turn = sought.turns.get(row.source) if sought.by_turn else None
     is_of_turn = turn is not None and (row.at is None or turn.at is None or row.at == turn.at)
     is_said = any(sought.stand_in(text) for text in (row.value, row.quote, row.current))
+    is_said = is_said and row.source not in sought.spared
     return sought.is_all or row.key == sought.key or is_of_turn or is_said or sought.is_since(row.at)
 
 
@@ -200,6 +204,13 @@ def _is_task(heading: str, body: Sequence[str], sought: Sought) -> bool:
         return True
     turns = (turn for turn in sought.turns.values() if turn.at and f"{turn.at:%Y-%m-%d %H:%M}" == when)
     return any(turn.words and body[0].endswith(quoted(turn.words)) for turn in turns)
+
+
+def _of_spared(lines: Sequence[str], sought: Sought) -> set[int]:
+    """The lines of a log that tell of the turns that are spared."""
+    requests = {number: entries.request_in(line) for number, line in enumerate(lines) if sought.spared}
+    told = [number for number, request in requests.items() if request and request.source in sought.spared]
+    return {each for number in told for each in _whole_items(lines, {number})}
 
 
 def _with_headings(lines: Sequence[str], hits: Collection[int]) -> set[int]:

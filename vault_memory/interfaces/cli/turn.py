@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shlex
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
@@ -147,8 +146,8 @@ def _show(recorded: Recorded) -> None:
         echo(f"  {kept.became} {kept.summary()}  ({kept.id})")
     for missed in recorded.not_forgotten:
         echo(f"  {missed}")
-    for text in recorded.to_forget:
-        command = shlex.join(["vault-memory", "forget", "--user", recorded.user_id, text])
+    if recorded.to_forget:
+        command = f"vault-memory forget --user {recorded.user_id} --asked {recorded.source}"
         echo(f"  to forget it in logs, records and all else, too: `{command}` shows what would go, and asks")
     if recorded.reason:
         echo(f"  learned nothing: {recorded.reason}")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from vault_memory.lazy import lazy_exports
 
 if TYPE_CHECKING:
+    from vault_memory.services.forgetting.asked import asked_for
     from vault_memory.services.forgetting.find import Place
     from vault_memory.services.forgetting.forget import (
         Forgetting,
@@ -24,6 +25,7 @@ __all__ = [
     "Forgetting",
     "Forgotten",
     "Place",
+    "asked_for",
     "finish_forgetting",
     "forget",
     "forget_said",
@@ -38,6 +40,7 @@ __getattr__ = lazy_exports(
         "Forgetting": "forget",
         "Forgotten": "receipt",
         "Place": "find",
+        "asked_for": "asked",
         "finish_forgetting": "forget",
         "forget": "forget",
         "forget_said": "said",

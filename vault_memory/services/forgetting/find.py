@@ -16,6 +16,7 @@ from vault_memory.core.forgetting import Sought, SoughtTurn, Taken, Wish
 from vault_memory.core.privacy import PRIVATE
 from vault_memory.core.profile import Row, read_row
 from vault_memory.errors import NotFound
+from vault_memory.services.forgetting.asked import MIN_QUOTE_CHARS, sought_by_asking
 from vault_memory.services.notes import read_day, read_ended
 from vault_memory.services.profiles import evidence_sources, profile_timezone
 from vault_memory.services.vault import Vault
@@ -25,8 +26,6 @@ EVIDENCE, CONVERSATION, SUMMARY = "evidence", "conversation", "summary"
 _OF_ONE = ("memory", "mistake", "entity", "note")
 """Kinds of file of which a preview shows the beginning, and all goes."""
 MAX_NAMES = 10
-MIN_QUOTE_CHARS = 4
-"""A shorter quote of evidence, such as «Vim», is no text by which other places are found."""
 
 
 @dataclass(frozen=True)
@@ -77,6 +76,8 @@ def sought_by(vault: Vault, user_id: str, wish: Wish) -> Sought:
         sought = replace(sought, key=wish.key, texts=tuple(sorted(quotes)), turns=named)
     elif wish.turn:
         sought = replace(sought, by_turn=True, turns={wish.turn: SoughtTurn((), "", "", "", None)})
+    elif wish.asked:
+        sought = sought_by_asking(vault, user_id, wish.asked, [*_rows(vault, user_id)])
     elif wish.since:
         sought = replace(sought, since=datetime.combine(wish.since, time.min, zone))
     turns = _turns(vault, user_id, sought, zone)
@@ -146,16 +147,24 @@ def shared_notes(vault: Vault, sought: Sought) -> Iterator[str]:
             yield f"{source}:{','.join(str(number + 1) for number in sorted(lines)[:10])}"
 
 
+def spared_turns(sought: Sought) -> Iterator[str]:
+    """A line for the turns that stay though they say it."""
+    if sought.spared:
+        named = ", ".join([*sought.spared][:MAX_NAMES])
+        yield f"{named}: of this a memory stays that says something else (`forget TEXT` takes it, too)"
+
+
 def telling_names(vault: Vault, user_id: str, sought: Sought, changes: Collection[FileChange] = ()) -> list[str]:
     """A line for each note, of the user's or shared, whose name, or a folder's, says one of the texts: a search and a
     prompt name it. Those that go by the `changes` are left out."""
-    gone = {change.path for change in changes if change.after is None}
+    gone, spared = {change.path for change in changes if change.after is None}, sought.spared_ids
     places = [
         layout.scope_dir(scope) / source
         for scope in (user_id, layout.SHARED)
         for source in map(PurePosixPath, _sources(vault, scope))
         if layout.kind_of(layout.Place(scope, source.as_posix())) in _OF_ONE  # other files are called by their days
         and any(map(sought.stand_in, (*source.parent.parts, source.stem)))
+        and source.stem.partition("-")[0] not in spared
     ]
     left = [path for path in places if path not in gone]
     named = [f"the name of {path} says it: give the file or its folder another name" for path in left[:MAX_NAMES]]
@@ -172,7 +181,7 @@ def _turns(vault: Vault, user_id: str, sought: Sought, zone: tzinfo) -> dict[str
 
 def _is_that(turn: SoughtTurn, named: SoughtTurn | None, sought: Sought) -> bool:
     """Whether a turn on a line that is named is the turn that is meant: each machine counts its own lines."""
-    if named is None or named.at is None or turn.at is None or named.at == turn.at:
+    if named is None or named.at is None or turn.at is None or abs((named.at - turn.at).total_seconds()) < 1:
         return True
     return sought.stand_in(turn.words)
 

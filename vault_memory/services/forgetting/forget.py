@@ -21,7 +21,7 @@ from vault_memory.core.trailers import Trailers
 from vault_memory.errors import HistoryError, NotFound, UsageError, VaultMemoryError
 from vault_memory.services.codes import Codes
 from vault_memory.services.forgetting.begun import Begun, end_begun, forgetting_lock, read_begun, write_begun
-from vault_memory.services.forgetting.find import Found, Place, sought_by, survey, telling_names
+from vault_memory.services.forgetting.find import Found, Place, sought_by, spared_turns, survey, telling_names
 from vault_memory.services.forgetting.receipt import Forgotten, receipt
 from vault_memory.services.forgetting.stores import blank_records, empty_stores
 from vault_memory.services.indexing import reconcile
@@ -48,16 +48,24 @@ class Forgetting:
 
 
 def prepare_forgetting(
-    vault: Vault, user_id: str, *, text: str = "", key: str = "", turn: str = "", since: date | None = None
+    vault: Vault,
+    user_id: str,
+    *,
+    text: str = "",
+    key: str = "",
+    turn: str = "",
+    asked: str = "",
+    since: date | None = None,
 ) -> Forgetting:
     """Find what is to be forgotten, named in exactly one way (`core.forgetting.Wish`). Nothing is changed yet. Raises
     `NotFound` where nothing is found, `UsageError` for what cannot be meant."""
-    wish = Wish(text, key, turn, since)
+    wish = Wish(text, key, turn, asked, since)
     finish_forgetting(vault, user_id)
     found = _found(vault, user_id, wish)
     code, expires_at = _codes(vault, user_id).offer({_WISH: found.digest})
-    stays = (*(_UNDATED if wish.since else ()), *telling_names(vault, user_id, found.sought, found.changes))
-    return Forgetting(code, expires_at, found.places, wish.is_all, stays)
+    names = telling_names(vault, user_id, found.sought, found.changes)
+    stays = (*(_UNDATED if wish.since else ()), *names, *spared_turns(found.sought))
+    return Forgetting(code, expires_at, found.places, found.sought.is_all, stays)
 
 
 def forget(
@@ -68,6 +76,7 @@ def forget(
     text: str = "",
     key: str = "",
     turn: str = "",
+    asked: str = "",
     since: date | None = None,
     author: Author | None = None,
 ) -> Forgotten:
@@ -77,7 +86,7 @@ def forget(
     Raises `UsageError` for a wrong, used or expired code, and where something else would go by now; `HistoryError`
     while one of the files is staged, or cannot be committed, so that git could not bring it back. Nothing is changed
     then. What goes wrong later is in the receipt, and done by the next `finish_forgetting`."""
-    wish = Wish(text, key, turn, since)
+    wish = Wish(text, key, turn, asked, since)
     vault.known_user(user_id)
     chosen, _ = _codes(vault, user_id).take(code)
     shown = chosen.get(_WISH)

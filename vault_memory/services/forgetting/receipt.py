@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from vault_memory.core.forgetting import Sought
 from vault_memory.core.text import synonyms
 from vault_memory.errors import VaultMemoryError, in_command
-from vault_memory.services.forgetting.find import Found, Place, shared_notes, survey, telling_names, turns_now
+from vault_memory.services.forgetting.find import (
+    Found,
+    Place,
+    shared_notes,
+    spared_turns,
+    survey,
+    telling_names,
+    turns_now,
+)
 from vault_memory.services.forgetting.stores import rows_left
 from vault_memory.services.memories import Look
 from vault_memory.services.vault import Vault
@@ -71,8 +79,11 @@ def _looks(vault: Vault, user_id: str, sought: Sought, ids: Collection[str]) -> 
     left = [each for each in survey(vault, user_id, sought).places if each.kind != "conversation"]
     yield _look("files", [each.source for each in left], "the profile, memories, logs, evidence and all other notes")
     yield _look("records", [*turns_now(vault, user_id, sought)], "the records of conversations, in the archive too")
+    of_spared = replace(sought, spared={})
+    stays = {each.source for each in survey(vault, user_id, of_spared).places} if sought.spared else set()
+    stays |= {source.rpartition(":")[0] for source in sought.spared}
     for text in sought.texts[:MAX_NAMED]:
-        yield _searched(vault, user_id, sought, text)
+        yield _searched(vault, user_id, sought, text, stays)
     if vault.config.longterm_enabled:
         yield _rows_looked_at(vault, user_id, sought, ids)
 
@@ -85,14 +96,16 @@ def _rows_looked_at(vault: Vault, user_id: str, sought: Sought, ids: Collection[
     return _look("long-term store", [f"{left:,} rows"] if left else [], "its rows of these turns and memories")
 
 
-def _searched(vault: Vault, user_id: str, sought: Sought, text: str) -> Look:
-    """The passages that the index proposes for a search, past memories too. Shared notes are named as kept."""
+def _searched(vault: Vault, user_id: str, sought: Sought, text: str, stays: Collection[str]) -> Look:
+    """The passages that the index proposes for a search, past memories too, but those of files in which something
+    `stays` that says it. Shared notes are named as kept."""
     try:
         terms = synonyms.query_terms(text, sought.synonyms)
         found = vault.index(user_id).search(terms, limit=MAX_SEARCHED).chunks if terms.search_terms else []
     except VaultMemoryError as error:
         return Look("search", False, f"not looked at: {error}")
-    return _look("search", [each.source for each in found if sought.stand_in(each.text)], "the index, for its words")
+    said = [each.source for each in found if each.source not in stays and sought.stand_in(each.text)]
+    return _look("search", said, "the index, for its words")
 
 
 def _kept(vault: Vault, user_id: str, sought: Sought, found: Found, before: str) -> Iterator[str]:
@@ -110,6 +123,7 @@ def _kept(vault: Vault, user_id: str, sought: Sought, found: Found, before: str)
     if vault.config.longterm_enabled:
         yield "backups and logs of the long-term store's server"
     yield from telling_names(vault, user_id, sought)
+    yield from spared_turns(sought)
 
 
 def _look(store: str, there: Sequence[str], where: str) -> Look:

@@ -82,7 +82,7 @@ def _drop_ended(vault: Vault, user_id: str, sought: Sought) -> None:
 
 
 def _drop_short_term(vault: Vault, user_id: str, sought: Sought) -> None:
-    history = recent.history_key(user_id)
+    history, spared = recent.history_key(user_id), sought.spared_ids
     turns = sought.turns.values()
     times = {turn.created_at for turn in turns if turn.created_at}
     last = {(recent.context_key(turn.conversation_id), int(turn.at.timestamp())) for turn in turns if turn.at}
@@ -92,7 +92,9 @@ def _drop_short_term(vault: Vault, user_id: str, sought: Sought) -> None:
         if row.get("user_id") != user_id and key != history:
             return value
         is_of_turn = row.get("created_at") in times or row.get("timestamp") in times or (key, row.get("ts")) in last
-        return None if sought.is_all or is_of_turn or sought.stand_in(_said(row)) else value
+        is_spared = row.get("conversation_id") in spared or key in map(recent.context_key, spared)
+        is_said = not is_spared and sought.stand_in(_said(row))
+        return None if sought.is_all or is_of_turn or is_said else value
 
     vault.short_term.drop([recent.context_key("*"), history, recent.PENDING_KEY], left)
 
@@ -139,10 +141,12 @@ def _row_is_sought(sought: Sought, ids: Collection[str], users: Collection[str])
         if turn.created_at
     }
 
+    spared = sought.spared_ids
+
     def holds(values: Sequence[str | None]) -> bool:
         at = moment_of(values[1])
         is_named = (values[0], at) in named or values[0] in ids
-        said = said_in(value for value in values[2:] if value not in users)
+        said = said_in(value for value in values[2:] if value not in users) if values[0] not in spared else ()
         return sought.is_all or is_named or sought.is_since(at) or any(map(sought.stand_in, said))
 
     return holds

@@ -10,10 +10,9 @@ from __future__ import annotations
 
 import contextlib
 import json
-import re
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import PurePosixPath
@@ -21,12 +20,11 @@ from typing import Any
 
 from vault_memory.adapters.files import ReadCache
 from vault_memory.core import layout, payload
-from vault_memory.core.extraction import Lexicon, problem, why_nothing
-from vault_memory.core.forgetting import EVERYTHING, may_be_forgotten, means_everything, words_of
-from vault_memory.core.memorable import to_forget
+from vault_memory.core.extraction import problem, why_nothing
 from vault_memory.core.notes import Reply, Turn, journal
 from vault_memory.core.profile import Change, Suggestion
 from vault_memory.errors import ForeignFile, NotFound, TooLarge, VaultMemoryError
+from vault_memory.services.forgetting import asked_for
 from vault_memory.services.longterm import note_for_long_term
 from vault_memory.services.memories import Kept, too_many
 from vault_memory.services.notes import bring_back, read_day
@@ -43,8 +41,6 @@ from vault_memory.services.turns.validate import new_conversation_id, validate_a
 from vault_memory.services.vault import Vault
 from vault_memory.services.write import Written, index_problem
 
-_SUBJECT = re.compile(r"^(?:我(?![的们們])|I )")
-"""What a memory may say that its turn does not: 養了一隻貓, behind a comma."""
 _NO_WORDS = ("user_id", "created_at", "exit_code")
 """Fields of a turn that hold nothing of what was said."""
 
@@ -60,8 +56,8 @@ class Recorded:
     `is_complete`: its reply is in the record, too, and has ended. `suggestions` wait for the person to accept them.
     `memories` are the typed memories that it has left behind, or reinforced. `reason` says why a turn that asks to be
     remembered has changed nothing; `not_forgotten` says in words for what nothing was found that it asks to forget.
-    `to_forget` are the texts that it asks to forget, each one that `forget` takes: memories of them are gone now, and
-    `services.forgetting` finds, shows and forgets what else holds them.
+    `to_forget` is what it asks to forget, in its words: memories of that are gone now, and `services.forgetting` finds,
+    shows and forgets what else holds it, if it is `asked` with `source`.
     """
 
     source: str
@@ -194,7 +190,6 @@ def record_turn(
     index_is_wrong = index_problem(vault, paths) if index else None
     sources = sorted(path.relative_to(layout.user_dir(user_id)).as_posix() for path in paths)
     may_be_answered = turn.assistant_message is None and not is_whole
-    forgotten = [each for each in written.result.memories if each.became == "forgotten"]
     noted = "" if may_be_answered else note_kept_turn(vault, json.loads(turn.line()))
     return Recorded(
         line.source,
@@ -215,7 +210,7 @@ def record_turn(
         memories=written.result.memories,
         reason=_why_nothing(vault, turn, before, written) if learn and before else "",
         not_forgotten=written.result.not_forgotten,
-        to_forget=_asked_to_forget(turn.user_message or "", forgotten, vault.lexicon()) if learn else (),
+        to_forget=asked_for(turn.user_message or "", vault.lexicon()) if learn else (),
     )
 
 
@@ -244,25 +239,6 @@ def _not_kept(vault: Vault, turn: Turn, kept: journal.KeptTurn) -> tuple[str, ..
     if vault.config.longterm_enabled:  # it is sent what is in the record
         told += "; the row of the long-term store gets it by `persist_long_term`"
     return (told,) if more else ()
-
-
-def _asked_to_forget(message: str, gone: Sequence[Kept], lexicon: Lexicon) -> tuple[str, ...]:
-    """With which texts `services.forgetting` finds what a message asks to forget: what it names, and what the memories
-    of that say which are `gone`, as the person said it, where the name does not stand in these («where I live»)."""
-    if means_everything(message):
-        return (message.strip(),)
-    found = list[str]()
-    requests = to_forget(message, lexicon)
-    for asked in requests:
-        if asked.is_everything:
-            return (EVERYTHING,)
-        meant = [each.content for each in gone if len(requests) == 1 or asked.means(each.content)]
-        name = words_of(asked.words) if may_be_forgotten(asked.words) else None
-        others = [_SUBJECT.sub("", content) for content in meant if name is None or not name.stand_in(content)]
-        if name and (not meant or len(others) < len(meant)):
-            found.append(asked.words)
-        found += filter(may_be_forgotten, others)
-    return tuple(dict.fromkeys(found))
 
 
 def _why_later(error: VaultMemoryError) -> str:

@@ -32,6 +32,7 @@ _KINDS = {
 @click.option("--user", "user_id", metavar="ID", required=True, help="Whose memory.")
 @click.option("--key", default="", help="Forget a preference, and what was said about it: theme, tools, …")
 @click.option("--turn", default="", metavar="SOURCE", help="Forget one turn, conversations/2026-01-30.jsonl:12.")
+@click.option("--asked", default="", metavar="SOURCE", help="Forget what a turn asked to forget, and that turn.")
 @click.option("--since", type=click.DateTime(["%Y-%m-%d"]), metavar="DATE", help="Forget all from that day on.")
 @click.option("--code", help="Forget what was shown with this code; name it in the same way again.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
@@ -42,6 +43,7 @@ def forget(
     user_id: str,
     key: str,
     turn: str,
+    asked: str,
     since: datetime | None,
     code: str | None,
     as_json: bool,
@@ -49,7 +51,8 @@ def forget(
 ) -> None:
     """Forget TEXT wherever it stands, in two steps.
 
-    Or a preference (--key), a turn (--turn), everything from a day on (--since), or «everything about me». The first
+    Or a preference (--key), a turn (--turn), what a turn asked to forget (--asked), everything from a day on (--since),
+    or «everything about me». The first
     step changes nothing: it shows what would go, and a code that counts for five minutes, once. Git's history keeps
     what was in git: `erase` takes it out there, too.
     """
@@ -58,10 +61,10 @@ def forget(
     vault, user_id = context.open_for(user_id)
     day = since.date() if since else None
     if code is not None:
-        done = forgetting.forget(vault, user_id, code, text=text, key=key, turn=turn, since=day)
+        done = forgetting.forget(vault, user_id, code, text=text, key=key, turn=turn, asked=asked, since=day)
         _show_done(done, as_json=as_json)
         return
-    found = forgetting.prepare_forgetting(vault, user_id, text=text, key=key, turn=turn, since=day)
+    found = forgetting.prepare_forgetting(vault, user_id, text=text, key=key, turn=turn, asked=asked, since=day)
     until = found.expires_at.astimezone(vault.config.zone())
     if as_json:
         places = [{"source": each.source, "kind": each.kind, "shows": [*each.shows]} for each in found.places]
@@ -75,15 +78,16 @@ def forget(
     for line in found.stays:
         echo(f"stays: {line}")
     again = shlex.join(
-        ["vault-memory", "forget", "--user", user_id, *_named(text, key, turn, day), "--code", found.code]
+        ["vault-memory", "forget", "--user", user_id, *_named(text, key, turn, asked, day), "--code", found.code]
     )
     echo(f"to forget it, until {until:%H:%M:%S}: {again}")
 
 
-def _named(text: str, key: str, turn: str, since: date | None) -> list[str]:
+def _named(text: str, key: str, turn: str, asked: str, since: date | None) -> list[str]:
     if text:
         return ["--", text] if text.startswith("-") else [text]
-    return ["--key", key] if key else ["--turn", turn] if turn else ["--since", str(since)]
+    named = {"--key": key, "--turn": turn, "--asked": asked, "--since": str(since or "")}
+    return next([option, value] for option, value in named.items() if value)
 
 
 def _show_places(found: Forgetting) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import date, datetime
+from typing import Any
 
 from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict, Field
@@ -27,7 +28,13 @@ class WishIn(BaseModel):
     text: str = Field("", max_length=2_000, description="Wherever it stands; or «everything about me».")
     key: str = Field("", max_length=100, description="A key of the profile.", examples=[""])
     turn: str = Field("", max_length=100, description="The line of a turn.", examples=[""])
+    asked: str = Field("", max_length=100, description="The line of a turn that asked for it.", examples=[""])
     since: date | None = Field(None, description="What was said and learned from that day on.", examples=[None])
+
+    @property
+    def wish(self) -> dict[str, Any]:
+        """What is to be forgotten, as the service takes it."""
+        return {name: getattr(self, name) for name in ("text", "key", "turn", "asked", "since")}
 
 
 class ConfirmedIn(WishIn):
@@ -89,7 +96,7 @@ class ForgottenOut(BaseModel):
 @router.post("/forgettings", status_code=201, responses=responses(404, 409, 415))
 def begin_forgetting(vault: TheVault, user_id: TheUser, body: WishIn) -> ForgettingOut:
     """Find all that would be forgotten: nothing is forgotten before the code in the response is sent back."""
-    found = prepare_forgetting(vault, user_id, text=body.text, key=body.key, turn=body.turn, since=body.since)
+    found = prepare_forgetting(vault, user_id, **body.wish)
     places = [
         PlaceOut(source=each.source, kind=each.kind, count=len(each.shows), shows=list(each.shows[:MAX_SHOWN]))
         for each in found.places[:MAX_LISTED]
@@ -106,9 +113,7 @@ def begin_forgetting(vault: TheVault, user_id: TheUser, body: WishIn) -> Forgett
 @router.post("/forgettings/confirm", responses=responses(404, 409, 415))
 def confirm_forgetting(vault: TheVault, user_id: TheUser, body: ConfirmedIn) -> ForgottenOut:
     """Forget what was shown, as the person's edit. A code that is wrong, expired or used is refused with 400."""
-    done = forget(
-        vault, user_id, body.confirmCode, text=body.text, key=body.key, turn=body.turn, since=body.since
-    ).as_dict()
+    done = forget(vault, user_id, body.confirmCode, **body.wish).as_dict()
     looks = [SeenOut(**look | {"says": reason(look["says"], vault.root)}) for look in done.pop("verified")]
     gone = [GoneOut(**each) for each in done.pop("forgotten")[:MAX_LISTED]]
     paused, problems = done.pop("paused"), reasons(done.pop("problems"), vault.root)
