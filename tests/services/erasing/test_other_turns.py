@@ -24,6 +24,19 @@ def as_on_another_machine(vault: Vault, said: str, at: str = "2026-01-30T03:04:0
     record.write_text("".join([json.dumps(row) + "\n", *rest]))
 
 
+def on_two_machines(vault: Vault, one: tuple[str, str], two: tuple[str, str], *, is_second: bool) -> None:
+    """Two turns (what is said, and when) at the same place, each on a machine of its own; this is the second one, or
+    the first."""
+    sources = [record_turn(vault, "alice", one[0], "ok", created_at=one[1]).source]
+    record = vault.path("alice", sources[0].partition(":")[0])
+    of_first = record.read_bytes()
+    record.unlink()
+    sources.append(record_turn(vault, "alice", two[0], "ok", created_at=two[1]).source)
+    assert sources[0] == sources[1]
+    if not is_second:
+        record.write_bytes(of_first)
+
+
 def test_what_another_machine_has_made_is_known_where_its_turns_are_not(vault: Vault) -> None:
     record_turn(vault, "alice", "I live in Ripon and teach Latin.", "ok")
     record_turn(vault, "alice", "I moved to Selby last month.", "ok")
@@ -102,6 +115,45 @@ def test_what_was_made_of_a_turn_of_another_machine_at_the_same_place_stays(vaul
     (log,) = vault.path("alice", "daily").iterdir()
     assert other in log.read_text() and text not in log.read_text()
     assert leftovers(vault.root, "i-teach-latin.md").places == []
+
+
+@pytest.mark.parametrize("is_here", [True, False])
+@pytest.mark.parametrize(
+    ("other", "text", "made"),
+    [
+        ("I live in Hull.", "I live in Goole. I collect copper lanterns in Snaith.", "I live in Goole"),
+        ("我住在嘉義。", "我住在花蓮，在太魯閣種高山茶。", "我住在花蓮"),
+    ],
+)
+def test_a_memory_that_takes_the_place_of_another_machines_is_of_its_own_turn(
+    vault: Vault, other: str, text: str, made: str, is_here: bool
+) -> None:
+    """Both turns were on the same line of the same day."""
+    on_two_machines(vault, (other, "2026-01-30T00:05:10+00:00"), (text, "2026-01-30T05:12:40+00:00"), is_second=is_here)
+    erased, stays = (text, other) if is_here else (other, text)
+    assert erase(vault, of_texts(vault, "alice", [erased])).left == ()
+    if is_here:
+        assert leftovers(vault.root, made).places == []
+        (log,) = vault.path("alice", "daily").iterdir()
+        assert stays in log.read_text()
+    else:
+        assert made in [row.title for row in memory_rows(vault, "alice")]
+        assert erase(vault, of_texts(vault, "alice", [text])).left == ()
+        assert leftovers(vault.root, made).places == []
+
+
+@pytest.mark.parametrize("zone", ["Pacific/Kiritimati", "Pacific/Niue"])
+def test_a_zone_that_is_set_later_makes_no_other_turn_of_the_one_here(vault: Vault, zone: str) -> None:
+    """By it the day of the turn is another than that of its record."""
+    text = "I prefer Helix and I like the light theme. I use Docker every day."
+    other = "I like the dark theme and I prefer Vim over Emacs."
+    one, two = (other, "2026-01-30T10:50:50+00:00"), (text, "2026-01-30T10:20:30+00:00")
+    on_two_machines(vault, one, two, is_second=True)
+    set_preference(vault, "alice", "timezone", zone)
+    assert erase(vault, of_texts(vault, "alice", [text])).left == ()
+    assert other in vault.path("alice", "daily/2026-01-30.md").read_text()
+    assert "I like the dark theme" in vault.path("alice", "feedback.jsonl").read_text()
+    assert leftovers(vault.root, "I use Docker").places == []
 
 
 def test_a_turn_of_another_machine_that_says_a_part_of_the_text_as_well_is_left_alone(vault: Vault) -> None:

@@ -35,6 +35,8 @@ def words_of_turns(vault: Vault, turns: list[Recorded]) -> list[str]:
         (("我是園丁，養了兩隻鵝",), "忘了我養了兩隻鵝", "我喜歡爵士樂", "鵝"),
         (("I have two goats",), "Please forget that I have goats", "I like jazz", "goats"),
         (("我養了一隻貓",), "忘掉貓", "我喜歡爵士樂", "貓"),
+        (("我養了一隻貓叫小花。", "我的貓怕打雷。", "今天看到一隻貓"), "忘記我說過關於貓的事", "我喜歡爵士樂", "貓"),
+        (("今天看到一隻貓",), "忘記我說過關於貓的事", "我喜歡爵士樂", "貓"),
         (("I live in Ripon near the canal",), "forget where I live", "I like jazz", "Ripon"),
         (("我喜歡喝茶", "I like tea", "茶是我的最愛"), "forget that I like tea", "我喜歡爵士樂", "tea"),
         (("我一直用 Obsidian 寫日記",), "忘記我用什麼工具", "我喜歡爵士樂", "Obsidian"),

@@ -158,6 +158,18 @@ def test_since_a_day(vault: Vault) -> None:
     assert "芒果" in left and "香菜" not in left
 
 
+def test_since_a_day_of_which_the_zone_was_another(vault: Vault) -> None:
+    """B6: the record of that day has a turn that was on the day before by today's zone."""
+    set_preference(vault, "alice", "timezone", "Pacific/Kiritimati")
+    turn = record_turn(
+        vault, "alice", "I like the dark theme. I keep a goat.", "ok", created_at="2026-01-30T00:10:00+14:00"
+    )
+    assert turn.source == "conversations/2026-01-30.jsonl:1"
+    set_preference(vault, "alice", "timezone", "America/New_York")
+    gone(vault, since=date(2026, 1, 30))
+    assert "goat" not in (left := text_of(vault)) and "dark" not in left
+
+
 def test_since_a_day_what_was_learned_about_topics(vault: Vault, clock: Clock) -> None:
     """B6: rows of LEARNING.md of that day or later go, and those topics among the visited; what has no day is told."""
     for day, topic in ((20, "积分"), (25, "极限"), (26, "yesterday")):

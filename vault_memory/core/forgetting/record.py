@@ -73,7 +73,7 @@ def _is_sought(row: Mapping[str, Any], place: str, sought: Sought) -> bool:
         return True
     if place in sought.spared:
         return False
-    return sought.is_since(_time(str(row.get("created_at")), None)) or sought.stand_in(_said(row))
+    return sought.is_since(_time(str(row.get("created_at")), None), place) or sought.stand_in(_said(row))
 
 
 def _said(row: Mapping[str, Any]) -> str:

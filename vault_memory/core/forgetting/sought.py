@@ -97,9 +97,14 @@ class Sought:
         """The ids of what is `spared`, under which other stores have it."""
         return {each for ids in self.spared.values() for each in ids}
 
-    def is_since(self, at: datetime | None) -> bool:
-        """Whether that time is among those from which all is forgotten."""
-        return self.since is not None and at is not None and at >= self.since
+    def is_since(self, at: datetime | None, source: str = "") -> bool:
+        """Whether that time is among those from which all is forgotten, or the day of the turn on the line `source`: it
+        may have been recorded in another zone."""
+        if self.since is None:
+            return False
+        place = layout.turn_place(source)
+        day = layout.day_of(place[0]) if place else None
+        return (at is not None and at >= self.since) or (day is not None and day >= self.since.date())
 
     def as_dict(self) -> dict[str, Any]:
         """All of it as JSON holds it."""

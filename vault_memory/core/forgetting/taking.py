@@ -112,14 +112,15 @@ def _is_gone(row: Row, sought: Sought) -> bool:
     is_of_turn = turn is not None and (row.at is None or turn.at is None or row.at == turn.at)
     is_said = any(sought.stand_in(text) for text in (row.value, row.quote, row.current))
     is_said = is_said and row.source not in sought.spared
-    return sought.is_all or row.key == sought.key or is_of_turn or is_said or sought.is_since(row.at)
+    return sought.is_all or row.key == sought.key or is_of_turn or is_said or sought.is_since(row.at, row.source)
 
 
 def _is_memory(source: str, text: str, sought: Sought, zone: tzinfo) -> bool:
     memory = memories.decode(text, PurePosixPath(source).stem)
     turn = sought.turns.get(memory.source) if sought.by_turn else None
     is_of_turn = turn is not None and (not (memory.created_at and turn.at) or _is_at(memory.created_at, turn.at))
-    return is_of_turn or sought.is_since(_in(memory.created_at, zone)) or sought.stand_in(text)
+    is_since = sought.is_since(_in(memory.created_at, zone), memory.source)
+    return is_of_turn or is_since or sought.stand_in(text)
 
 
 def _is_at(one: datetime, other: datetime) -> bool:

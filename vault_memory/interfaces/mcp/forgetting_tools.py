@@ -22,15 +22,13 @@ class ForgetTaken(Taken):
     text: Annotated[str, Field(max_length=2_000)] = ""
     key: Annotated[str, Field(max_length=100)] = ""
     turn: Annotated[str, Field(max_length=100)] = ""
-    asked: Annotated[str, Field(max_length=100)] = ""
     since: Day = ""
     confirm_code: Annotated[str, Field(max_length=100)] = ""
 
     @property
     def wish(self) -> dict[str, Any]:
         """What is to be forgotten, as the service takes it."""
-        named = {"text": self.text, "key": self.key, "turn": self.turn, "asked": self.asked}
-        return named | {"since": day_of(self.since)}
+        return {"text": self.text, "key": self.key, "turn": self.turn, "since": day_of(self.since)}
 
 
 def _forget(person: Person, taken: ForgetTaken) -> dict[str, Any]:
@@ -72,8 +70,8 @@ TOOLS = (
     Tool(
         "forget",
         "memory",
-        "Forget a text, profile key, turn, what a turn asked to forget, or all since a day, wherever it stands. "
-        "Forgets nothing yet: show the user the places, and only after their yes call it again with confirm_code, too.",
+        "Forget a text, profile key, turn, or all since a day, wherever it stands. Forgets nothing yet: show the user "
+        "the places, and only after their yes call it again with confirm_code, too.",
         ForgetTaken,
         record(confirm_code=TEXT, places=TEXTS, restore=TEXTS, kept=TEXTS, degraded=TEXTS),
         _forget,

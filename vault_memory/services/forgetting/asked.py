@@ -4,10 +4,12 @@ memories that it meant went."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import PurePosixPath
+from typing import Any
 
 from vault_memory.adapters import files, scan
 from vault_memory.adapters.git import CommitLog, changed_files
@@ -28,7 +30,8 @@ MIN_QUOTE_CHARS = 4
 """A shorter quote of evidence, such as «Vim», is no text by which other places are found."""
 _SUBJECT = re.compile(r"^(?:(?:that )?I |我(?![的们們]))", re.IGNORECASE)
 """What a memory or a request says, and its turn may not: 養了一隻貓, behind a comma."""
-_AROUND = timedelta(days=1)
+_HAN = re.compile(r"[\u3400-\u9fff]")
+_SAME, _AROUND = timedelta(seconds=1), timedelta(days=1)
 _MAX_COMMITS = 50
 
 
@@ -44,15 +47,16 @@ def sought_by_asking(vault: Vault, user_id: str, source: str, rows: Sequence[Row
     that went because of it (`rows` are the evidence); with the turn itself, those in which these were said, and without
     those of which a memory says something else. Raises `NotFound` where no turn is there, and `UsageError` for one that
     asks for nothing."""
-    turn = turn_at(vault, user_id, source)
-    if turn is None:
+    turn = turn_at(vault, user_id, source) or {}
+    said, at = str(turn.get("user_message") or ""), _time(turn)
+    if at is None:
         raise NotFound(f"{layout.user_dir(user_id)} has no turn {source}, or it is forgotten already")
-    said, at = str(turn.get("user_message") or ""), datetime.fromisoformat(str(turn.get("created_at")))
     asked = to_forget(said, vault.lexicon())
     sought = Sought(synonyms=vault.config.search_synonyms)
     if means_everything(said) or any(each.is_everything for each in asked):
         return replace(sought, is_all=True)
-    removed = {(row.key, row.value) for row in rows if row.source == source and row.op == "remove"}
+    own = [row for row in rows if row.source == source and (row.at is None or abs(row.at - at) < _SAME)]
+    removed = {(row.key, row.value) for row in own if row.op == "remove"}
     if not (asked or removed):
         raise UsageError(f"{source} asks to forget nothing: `vault-memory forget --turn {source}` forgets the turn")
     went = _gone(vault, user_id, source, at)
@@ -64,20 +68,30 @@ def sought_by_asking(vault: Vault, user_id: str, source: str, rows: Sequence[Row
     texts = [text for each in asked for text in _texts_of(each, gone)]
     brought = [row for row in rows if (row.key, row.value) in removed and row.op != "remove"]
     named |= {row.source: SoughtTurn((), "", "", "", row.at) for row in brought if row.source}
-    told = [_SUBJECT.sub("", text).strip() for text in texts]
-    told += [row.quote for row in brought if PRIVATE not in row.quote and len(row.quote) >= MIN_QUOTE_CHARS]
-    sought = replace(sought, texts=tuple(filter(may_be_forgotten, dict.fromkeys(told))), turns=named)
+    texts += [row.quote for row in brought if PRIVATE not in row.quote and len(row.quote) >= MIN_QUOTE_CHARS]
+    sought = replace(sought, texts=tuple(dict.fromkeys(texts)), turns=named)
     return replace(sought, spared=_spared(vault, user_id, sought, asked))
+
+
+def _time(turn: Mapping[str, Any]) -> datetime | None:
+    with suppress(KeyError, ValueError):
+        return datetime.fromisoformat(str(turn["created_at"])).astimezone()
+    return None
 
 
 def _texts_of(asked: Forget, gone: Sequence[Memory]) -> Iterator[str]:
     """By which words a request's matter is found: by its own, unless the memories that it meant have others («where I
-    live»), and by those of these."""
+    live»), and by those of these. Of what is only named one Chinese character is enough: 貓."""
     went = [cut.gone for memory in gone if (cut := asked.cut(memory.content)).fit]
-    own = words_of(asked.words) if may_be_forgotten(asked.words) else None
+    is_one = not asked.is_said and bool(_HAN.fullmatch(asked.words))
+    own = words_of(asked.words) if is_one or may_be_forgotten(asked.words) else None
     if own and (not went or any(map(own.stand_in, went))):
-        yield asked.words
-    yield from went
+        yield from [asked.words] if is_one else _bare([asked.words])
+    yield from _bare(went)
+
+
+def _bare(texts: Iterable[str]) -> Iterator[str]:
+    return filter(may_be_forgotten, (_SUBJECT.sub("", text).strip() for text in texts))
 
 
 def _gone(vault: Vault, user_id: str, source: str, at: datetime) -> Iterator[Memory]:

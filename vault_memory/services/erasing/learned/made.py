@@ -55,20 +55,31 @@ class MadeOfTurns:
         made whose words may matter. Another machine has other turns at the same places: a memory and a line of evidence
         tell the second, a log the minute, and, where two turns were in one, their words."""
         of_places: dict[str, list[Made]] = {}
-        for made in list(self._all()):
-            dated = made._replace(at=_second_of(self._first(made.memory))) if made.memory else made
-            of_places.setdefault(made.source or str(made.path), []).append(dated)
-        for source, all_made in of_places.items():
-            if not any(may_matter(made.said) for made in all_made):
+        for made in self._all():
+            of_places.setdefault(made.source or str(made.path), []).append(made)
+        for source, undated in of_places.items():
+            if not any(may_matter(made.said) for made in undated):
                 continue
+            all_made = [made._replace(at=self._made_at(made, undated)) if made.memory else made for made in undated]
             turns: dict[int | str, list[Made]] = {}
             for made in sorted(all_made, key=lambda made: (isinstance(made.at, str), made.at == "")):
                 turns.setdefault(self._turn_of(made, turns, all_made), []).append(made)
             for turn, all_of_it in turns.items():
                 yield source, turn == _HERE, all_of_it
 
+    def _made_at(self, made: Made, others: Sequence[Made]) -> int | str:
+        """When the turn was of which a memory was made. Its id tells, or that of the one of which it was split off or
+        edited; a turn of another machine at the same place may have replaced one as well, which its log tells."""
+        at, first = _second_of(made.memory), self._first(made.memory)
+        if first == made.memory or self._second_here(made.source) == at:
+            return at
+        before = [each.said for each in others if each.memory == first]
+        logs = [each.said for each in others if each.line[2] and _is_the_time(each.at, at)]
+        is_of_a_turn = logs and share_in(made.said, logs) > share_in(made.said, before)
+        return at if is_of_a_turn else _second_of(first)
+
     def _first(self, memory_id: str) -> str:
-        """The memory that a turn made, of which this one was split off or edited: its id tells when that was."""
+        """The memory of a turn at the same place of which this one was split off or edited, or which it replaced."""
         seen = {memory_id}
         while (found := self._memories.get(memory_id)) and found[1] not in seen:
             source, before = found
@@ -130,10 +141,7 @@ class MadeOfTurns:
         """When the turn was at a place in the records of this machine; "" where that is not known. A turn of the future
         is among those of the day on which it came, and what was made of it tells that time."""
         at, place = _time(self.turn(source) or {}), layout.turn_place(source)
-        if at is None or place is None:
-            return ""
-        day = at.astimezone(self._zone).date()
-        return "" if layout.conversation_source(day) > place[0] else second(at)
+        return second(at) if at and place and place[0] in layout.sources_about(at) else ""
 
     def turn(self, source: str) -> Mapping[str, Any] | None:
         """The record at a place on this machine; None for none, and for a turn that was forgotten."""
