@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from vault_memory.services.memories import list_memories
+from vault_memory.services.memories import list_memories, store_memory, without_successor
 from vault_memory.services.turns import record_turn
 from vault_memory.services.undoing import undo
 from vault_memory.services.vault import Vault
@@ -79,3 +79,72 @@ def test_what_is_meant_by_its_kind_is_found(vault: Vault, said: str, then: str) 
     assert contents(vault) == [said]
     record_turn(vault, "alice", then)
     assert contents(vault) == []
+
+
+@pytest.mark.parametrize(
+    ("said", "then", "gone"),
+    [
+        (["I work as a nurse", "I'm a teacher now"], "forget my job", ["I'm a teacher now", "I work as a nurse"]),
+        (["I live in Leeds", "I moved to York"], "forget where I live", ["I moved to York", "I live in Leeds"]),
+        (["我住在台中", "我搬到高雄了"], "別再記得我住哪裡", ["我搬到高雄了", "我住在台中"]),
+        (
+            ["I live in Bath", "I moved to Leeds", "I moved to York"],
+            "forget where I live",
+            ["I moved to York", "I moved to Leeds", "I live in Bath"],
+        ),
+        (
+            ["I live in Leeds and teach maths", "I moved to York"],
+            "forget where I live",
+            ["I moved to York", "I live in Leeds"],
+        ),
+    ],
+)
+def test_what_it_had_replaced_goes_too_as_far_as_it_is_meant(
+    vault: Vault, said: list[str], then: str, gone: list[str]
+) -> None:
+    for each in said:
+        record_turn(vault, "alice", each)
+    before = contents(vault)
+    told = record_turn(vault, "alice", then).memories
+    assert [(each.became, each.content) for each in told] == [("forgotten", each) for each in gone]
+    assert contents(vault) == [each for each in before if each not in gone]
+    assert undo(vault, "alice") and contents(vault) == before
+
+
+@pytest.mark.parametrize(
+    ("said", "then", "still"),
+    [
+        (["I live in Leeds", "I moved to York"], "forget that I moved to York", []),
+        (["我在台積電上班", "我跳槽到聯發科了"], "忘掉我跳槽到聯發科的事", []),
+        (["I live in Leeds and teach maths", "I moved to York"], "forget that I moved to York", ["I teach maths"]),
+    ],
+)
+def test_what_it_had_replaced_does_not_hold_again(vault: Vault, said: list[str], then: str, still: list[str]) -> None:
+    """Who moved away lives there no more; git and the history of memories have it."""
+    for each in said:
+        record_turn(vault, "alice", each)
+    before = contents(vault)
+    (told,) = record_turn(vault, "alice", then).memories
+    assert (told.became, told.content) == ("forgotten", said[-1])
+    assert contents(vault) == still
+    assert said[0] in [file.memory.content for file in list_memories(vault, "alice", history=True)]
+    assert without_successor(vault, "alice") == []
+    assert undo(vault, "alice") and contents(vault) == before
+    assert undo(vault, "alice") and contents(vault) == [said[0]], "what had replaced it is taken back as well"
+
+
+def test_what_is_taken_back_had_replaced_nothing(vault: Vault) -> None:
+    for each in ("I live in Leeds", "I moved to York", "Scratch that"):
+        record_turn(vault, "alice", each)
+    assert contents(vault) == ["I live in Leeds"]
+
+
+def test_what_a_person_stored_and_a_turn_replaced_is_named(vault: Vault) -> None:
+    """It is theirs, and it holds no more."""
+    record_turn(vault, "alice", "Hello")
+    store_memory(vault, "alice", "I live in Leeds", memory_type="fact")
+    record_turn(vault, "alice", "I moved to York")
+    assert contents(vault) == ["I moved to York"]
+    recorded = record_turn(vault, "alice", "forget where I live")
+    assert [each.content for each in recorded.memories] == ["I moved to York"]
+    assert contents(vault) == [] and "still said elsewhere: I live in Leeds" in recorded.not_forgotten[0]

@@ -3,7 +3,7 @@ written with the turn."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import NamedTuple
@@ -47,8 +47,10 @@ def forget_said(
     `said_until` stays.
 
     Of several that a request fits those go that say just that, if there are such; of one that says something else, too,
-    only the part that is meant. One commit for all; git's history keeps them. What a person has stored, or edited and
-    not committed, stays. The caller holds the user's lock, and writes.
+    only the part that is meant. So do those that they had replaced, as far as the request means them; what it does not
+    mean of these holds no more. What is taken back is as if it had not been said: what it had replaced holds again. One
+    commit for all; git's history keeps them. What a person has stored, or edited and not committed, stays. The caller
+    holds the user's lock, and writes.
     """
     if not vault.is_user(user_id):
         return NOTHING_KEPT
@@ -61,30 +63,34 @@ def forget_said(
         for each in asked:
             meant = _meant(vault, user_id, each, said_until)
             gone = [file for file in meant.fitting if _may_go(vault, user_id, file)]
-            going |= {file.source: going.get(file.source, _Going(file)).without(each) for file in gone}
-            if gone:
-                rest |= {file.source: file for file in meant.saying}
-            else:
+            if not gone:
                 missed.append(_why_kept(each, meant))
+                continue
+            former = [file for file in _replaced_by(vault, user_id, gone) if _is_meant(each, file)]
+            for file in (*gone, *(file for file in former if _may_go(vault, user_id, file))):
+                going[file.source] = going.get(file.source, _Going(file)).without(each)
+            rest |= {file.source: file for file in (*meant.saying, *former)}
     except (Busy, IndexUnusable) as error:  # `memory delete` is left
         return KeptOfTurn(not_found=(f"the memories could not be searched ({error}): `vault-memory memory delete`",))
     going = {
         source: each
         for source, each in going.items()
-        if vault.history.is_kept(place_of(user_id, each.file), each.file.stored)
-        and not _is_later(each.file.memory, said_until)
+        if _is_kept(vault, user_id, each.file) and not _is_later(each.file.memory, said_until)
     }
     if not going:
         return KeptOfTurn(not_found=tuple(missed))
-    changes = [change for each in going.values() for change in _forgetting(user_id, each)]
-    message = message_of(user_id, "forget", [each.file.memory for each in going.values()], source)
+    if asked:
+        going = _with_ends(vault, user_id, going)
+    told = [each for each in going.values() if each.gone]
+    changes = [change for each in going.values() for change in _forgetting(user_id, each, vault.now())]
+    message = message_of(user_id, "forget", [each.file.memory for each in told], source)
     draft = Draft(message, ASSISTANT, tuple(changes))
-    kept = tuple(each.kept() for each in going.values())
+    kept = tuple(each.kept() for each in told)
     return KeptOfTurn(
         kept,
         (draft,),
         not_found=tuple(missed),
-        left=_still_said([file for source, file in rest.items() if source not in going]),
+        left=_still_said([file for source, file in rest.items() if not (source in going and going[source].gone)]),
     )
 
 
@@ -106,12 +112,14 @@ def _of_turn(vault: Vault, user_id: str, line: str, at: datetime) -> list[Memory
 
 @dataclass(frozen=True)
 class _Going:
-    """A memory of which something goes: what so far, and what is `left` of it (None: nothing was taken yet)."""
+    """A memory of which something goes: what so far, and what is `left` of it (None: nothing was taken yet). If it
+    `is_ended`, that holds no more."""
 
     file: MemoryFile
     gone: tuple[str, ...] = ()
     left: str | None = None
     is_more: bool = False
+    is_ended: bool = False
 
     @property
     def content(self) -> str:
@@ -151,14 +159,48 @@ def _meant(vault: Vault, user_id: str, asked: Forget, said_until: datetime | Non
     return _Meant(fitting, doubted, [file for _, file in sure if asked.is_said_in(file.memory.content)])
 
 
-def _forgetting(user_id: str, going: _Going) -> list[FileChange]:
-    """The changes of files with which a memory goes, or a part of it: its title and the name of its file say no more
-    than is left either."""
-    file, left = going.file, going.left
+def _is_meant(asked: Forget, file: MemoryFile) -> bool:
+    return asked.means(file.memory.content) and not asked.is_in_doubt(file.memory.content)
+
+
+def _replaced_by(vault: Vault, user_id: str, files: Sequence[MemoryFile]) -> list[MemoryFile]:
+    """The memories whose place these have taken, and those whose place they had taken, and so on, the latest first."""
+    rows = read_index(vault, user_id).memories(None)
+    found: dict[str, MemoryFile] = {}
+    seen = {file.source for file in files}
+    after = list(files)
+    while after:
+        ids = {file.memory.id for file in after}
+        former = {each for file in after for each in (file.memory.supersedes or "").split(", ")}
+        due = [row.source for row in rows if row.successor in ids or row.memory_id in former]
+        after = [file for each in due if each not in seen and (file := read_memory(vault, user_id, each))]
+        found |= {file.source: file for file in after}
+        seen |= {*due}
+    return [*found.values()]
+
+
+def _with_ends(vault: Vault, user_id: str, going: Mapping[str, _Going]) -> dict[str, _Going]:
+    """What goes, with the ends of the memories whose place was taken by one that goes as a whole. These would be
+    recalled again, as nothing has their place any more, and their person has said that they hold no more."""
+    gone = {each.file.memory.id: each.file for each in going.values() if not each.content}
+    ended = {
+        file.source: replace(going.get(file.source, _Going(file)), is_ended=True)
+        for file in _replaced_by(vault, user_id, [*gone.values()])
+        if file.memory.superseded_by in gone and not file.is_archived and _is_kept(vault, user_id, file)
+    }
+    return {**going, **{source: each for source, each in ended.items() if each.content}}
+
+
+def _forgetting(user_id: str, going: _Going, at: datetime) -> list[FileChange]:
+    """The changes of files with which a memory goes, a part of it goes, or it holds no more from a time on: its title
+    and the name of its file say no more than is left either."""
+    file, left = going.file, going.content
     path = place_of(user_id, file)
     if not left:
         return [FileChange(path, file.stored, None)]
-    after = memories.with_less(file.memory, left)
+    after = memories.with_less(file.memory, left) if going.gone else file.memory
+    if going.is_ended:
+        after = replace(after, superseded_by=None, expires_at=min(at, after.expires_at or at))
     text = memories.with_content(file.text, file.memory, after).encode("utf-8", "surrogateescape")
     is_named = path.name == memories.file_name(file.memory)
     place = path.with_name(memories.file_name(after)) if is_named else path
@@ -178,7 +220,11 @@ def _still_said(files: Sequence[MemoryFile]) -> tuple[str, ...]:
 
 def _may_go(vault: Vault, user_id: str, file: MemoryFile) -> bool:
     """Whether a memory is of a conversation, without an edit of its person's that is in no commit."""
-    return memories.is_of_conversation(file.memory) and vault.history.is_kept(place_of(user_id, file), file.stored)
+    return memories.is_of_conversation(file.memory) and _is_kept(vault, user_id, file)
+
+
+def _is_kept(vault: Vault, user_id: str, file: MemoryFile) -> bool:
+    return vault.history.is_kept(place_of(user_id, file), file.stored)
 
 
 def _is_later(memory: Memory, said_until: datetime | None) -> bool:
