@@ -41,6 +41,14 @@ def test_what_cannot_be_parted_goes_whole_and_that_is_told(vault: Vault) -> None
     assert contents(vault) == [] and undo(vault, "alice") and contents(vault) == [said]
 
 
+def test_a_part_that_says_more_goes_whole_and_that_is_told_with_what_stays(vault: Vault) -> None:
+    """The other clauses behind it may be about the cat."""
+    record_turn(vault, "alice", "我住在台北，養了一隻貓叫咪咪，平常用 Notion 做筆記")
+    (told,) = record_turn(vault, "alice", "忘掉我養貓的事").memories
+    assert (told.content, told.stays, told.is_more) == ("我養了一隻貓叫咪咪，平常用 Notion 做筆記", "我住在台北", True)
+    assert "it says more than you named" in told.summary() and told.summary().endswith("what stays: 我住在台北")
+
+
 @pytest.mark.parametrize(
     ("then", "gone"),
     [

@@ -132,7 +132,7 @@ class _Going:
         cut = asked.cut(self.content)
         if not (self.content and cut.fit):
             return self
-        return replace(self, gone=(*self.gone, cut.gone), left=cut.left, is_more=cut.is_more)
+        return replace(self, gone=(*self.gone, cut.gone), left=cut.left, is_more=self.is_more or cut.is_more)
 
     def kept(self) -> Kept:
         memory = self.file.memory
