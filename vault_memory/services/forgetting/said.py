@@ -13,7 +13,7 @@ from vault_memory.core import memories
 from vault_memory.core.memorable import Forget
 from vault_memory.core.memories import Memory
 from vault_memory.core.ranking import Filter
-from vault_memory.core.text import tokens
+from vault_memory.core.text import comparable, tokens
 from vault_memory.errors import Busy, IndexUnusable
 from vault_memory.services.memories import (
     NOTHING_KEPT,
@@ -100,6 +100,21 @@ def is_forgotten_by(asked: Sequence[Forget], memories_of_turn: Sequence[Kept]) -
     gone = [each.content for each in memories_of_turn if each.became == "forgotten"]
     least = [(each, max(map(each.fits, gone), default=0) or 1) for each in asked]
     return lambda sentence: any(each.fits(sentence) >= fit for each, fit in least)
+
+
+def still_said(
+    vault: Vault, user_id: str, sentences: Sequence[str], memories_of_turn: Sequence[Kept]
+) -> tuple[str, ...]:
+    """Which active memories say one of these sentences after a turn has taken back those that go, and the next step."""
+    left = {each.id: each.stays for each in memories_of_turn if each.became == "forgotten"}
+    found: dict[str, MemoryFile] = {}
+    for sentence in sentences:
+        alike = {file.source: file for look in (_alike, memories_about) for file in look(vault, user_id, sentence)}
+        for file in alike.values():
+            content = left.get(file.memory.id, file.memory.content)
+            if comparable(sentence) in comparable(content):
+                found[file.source] = file
+    return _still_said([*found.values()])
 
 
 def _of_turn(vault: Vault, user_id: str, line: str, at: datetime) -> list[MemoryFile]:
