@@ -141,6 +141,13 @@ def test_what_it_had_replaced_does_not_hold_again(vault: Vault, said: list[str],
     assert undo(vault, "alice") and contents(vault) == [said[0]], "what had replaced it is taken back as well"
 
 
+def test_what_was_so_at_the_time_of_something_else_is_not_meant(vault: Vault) -> None:
+    for each in ("我住在台中", "我住在台中的時候學會騎車", "別再記得我住在台中"):
+        recorded = record_turn(vault, "alice", each)
+    assert [each.content for each in recorded.memories] == ["我住在台中"]
+    assert contents(vault) == ["我住在台中的時候學會騎車"]
+
+
 def test_what_is_taken_back_had_replaced_nothing(vault: Vault) -> None:
     for each in ("I live in Leeds", "I moved to York", "Scratch that"):
         record_turn(vault, "alice", each)
