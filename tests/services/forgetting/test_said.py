@@ -148,6 +148,21 @@ def test_what_was_so_at_the_time_of_something_else_is_not_meant(vault: Vault) ->
     assert contents(vault) == ["我住在台中的時候學會騎車"]
 
 
+@pytest.mark.parametrize(
+    ("said", "then"),
+    [
+        (["I live in Leeds", "I moved to York"], "forget that I live in Leeds"),
+        (["我住在台中", "我搬到高雄了"], "別再記得我住在台中"),
+    ],
+)
+def test_what_was_replaced_goes_alone_where_nothing_else_is_meant(vault: Vault, said: list[str], then: str) -> None:
+    for each in said:
+        record_turn(vault, "alice", each)
+    recorded = record_turn(vault, "alice", then)
+    assert [each.content for each in recorded.memories] == said[:1] and contents(vault) == said[1:]
+    assert said[0] not in [file.memory.content for file in list_memories(vault, "alice", history=True)]
+
+
 def test_what_is_taken_back_had_replaced_nothing(vault: Vault) -> None:
     for each in ("I live in Leeds", "I moved to York", "Scratch that"):
         record_turn(vault, "alice", each)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +12,7 @@ from vault_memory.core.text import synonyms
 from vault_memory.errors import VaultMemoryError, in_command
 from vault_memory.services.forgetting.find import Found, Place, shared_notes, survey, telling_names, turns_now
 from vault_memory.services.forgetting.stores import rows_left
-from vault_memory.services.memories import Look
+from vault_memory.services.memories import Look, without_successor
 from vault_memory.services.vault import Vault
 from vault_memory.services.write import Written
 
@@ -21,8 +22,8 @@ MAX_NAMED, MAX_SEARCHED = 10, 200
 @dataclass(frozen=True)
 class Forgotten:
     """What was forgotten: the `places`, the commits (`paused` says why one waits), a look at each store, a command for
-    each file that brings it back as it was, what still has the words, and what could not be done yet: it is tried again
-    with the waiting commits, and by the next forgetting."""
+    each file that brings it back as it was, what still has the words or is recalled again, and what could not be done
+    yet: it is tried again with the waiting commits, and by the next forgetting."""
 
     places: tuple[Place, ...]
     commits: tuple[str, ...]
@@ -62,7 +63,7 @@ def receipt(
         written.paused,
         tuple(_looks(vault, user_id, sought, ids)),
         tuple(f"vault-memory restore {in_command(path)} --to {before}" for path in held),
-        tuple(_kept(vault, user_id, sought, found, (before or "")[:12] if held else "")),
+        tuple(_kept(vault, user_id, sought, found, ids, (before or "")[:12] if held else "")),
         tuple(problems),
     )
 
@@ -95,7 +96,7 @@ def _searched(vault: Vault, user_id: str, sought: Sought, text: str) -> Look:
     return _look("search", [each.source for each in found if sought.stand_in(each.text)], "the index, for its words")
 
 
-def _kept(vault: Vault, user_id: str, sought: Sought, found: Found, before: str) -> Iterator[str]:
+def _kept(vault: Vault, user_id: str, sought: Sought, found: Found, ids: Collection[str], before: str) -> Iterator[str]:
     if before:
         yield f"git's history, as of commit {before} and earlier; so have exports, backups and remotes what they got"
     if any(each.kind == "conversation" for each in found.places):
@@ -110,6 +111,8 @@ def _kept(vault: Vault, user_id: str, sought: Sought, found: Found, before: str)
     if vault.config.longterm_enabled:
         yield "backups and logs of the long-term store's server"
     yield from telling_names(vault, user_id, sought)
+    with suppress(VaultMemoryError):  # `status` tells it, too
+        yield from without_successor(vault, user_id, ids)
 
 
 def _look(store: str, there: Sequence[str], where: str) -> Look:

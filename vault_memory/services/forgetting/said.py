@@ -47,10 +47,10 @@ def forget_said(
     `said_until` stays.
 
     Of several that a request fits those go that say just that, if there are such; of one that says something else, too,
-    only the part that is meant. So do those that they had replaced, as far as the request means them; what it does not
-    mean of these holds no more. What is taken back is as if it had not been said: what it had replaced holds again. One
-    commit for all; git's history keeps them. What a person has stored, or edited and not committed, stays. The caller
-    holds the user's lock, and writes.
+    only the part that is meant. So do those that they had replaced, as far as the request means them, or such alone
+    where it fits no active one; what it does not mean of them holds no more. What is taken back is as if it had not
+    been said: what it had replaced holds again. One commit for all; git's history keeps them. What a person has stored,
+    or edited and not committed, stays. The caller holds the user's lock, and writes.
     """
     if not vault.is_user(user_id):
         return NOTHING_KEPT
@@ -63,11 +63,14 @@ def forget_said(
         for each in asked:
             meant = _meant(vault, user_id, each, said_until)
             gone = [file for file in meant.fitting if _may_go(vault, user_id, file)]
+            is_active = bool(meant.fitting or meant.doubted)
+            may_be = _replaced_by(vault, user_id, gone) if is_active else _replaced(vault, user_id, each)
+            former = [file for file in may_be if _is_meant(each, file) and not _is_later(file.memory, said_until)]
+            gone += [file for file in former if _may_go(vault, user_id, file)]
             if not gone:
                 missed.append(_why_kept(each, meant))
                 continue
-            former = [file for file in _replaced_by(vault, user_id, gone) if _is_meant(each, file)]
-            for file in (*gone, *(file for file in former if _may_go(vault, user_id, file))):
+            for file in gone:
                 going[file.source] = going.get(file.source, _Going(file)).without(each)
             rest |= {file.source: file for file in (*meant.saying, *former)}
     except (Busy, IndexUnusable) as error:  # `memory delete` is left
@@ -194,6 +197,12 @@ def _replaced_by(vault: Vault, user_id: str, files: Sequence[MemoryFile]) -> lis
     return [*found.values()]
 
 
+def _replaced(vault: Vault, user_id: str, asked: Forget) -> list[MemoryFile]:
+    """The replaced memories that share most words with what is to be forgotten."""
+    found = {file.source: file for text in asked.found_by for file in _alike(vault, user_id, text, is_past=True)}
+    return [file for file in found.values() if file.memory.superseded_by]
+
+
 def _with_ends(vault: Vault, user_id: str, going: Mapping[str, _Going]) -> dict[str, _Going]:
     """What goes, with the ends of the memories whose place was taken by one that goes as a whole. These would be
     recalled again, as nothing has their place any more, and their person has said that they hold no more."""
@@ -262,13 +271,13 @@ def _why_kept(asked: Forget, meant: _Meant) -> str:
     return f"not forgotten, because {why}: {content} (`vault-memory memory delete {ids}` deletes it)"
 
 
-def _alike(vault: Vault, user_id: str, text: str) -> list[MemoryFile]:
-    """The active memories that share most words with a text."""
+def _alike(vault: Vault, user_id: str, text: str, *, is_past: bool = False) -> list[MemoryFile]:
+    """The active memories that share most words with a text, or those that are past."""
     terms, at = tokens.query_terms(text).search_terms, vault.now()
     if not terms:
         return []
-    only = Filter(kinds=("memory",), at=at.timestamp())
+    only = Filter(kinds=("memory",), at=None if is_past else at.timestamp())
     index = read_index(vault, user_id)
     chunks = index.search(tokens.QueryTerms(terms, ()), None, only, _LOOKED_AT).chunks
     files = (read_memory(vault, user_id, source) for source in dict.fromkeys(chunk.source for chunk in chunks))
-    return [file for file in files if file and not file.memory.is_past(at)]
+    return [file for file in files if file and file.memory.is_past(at) == is_past]
