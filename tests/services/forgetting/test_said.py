@@ -96,6 +96,11 @@ def test_what_is_meant_by_its_kind_is_found(vault: Vault, said: str, then: str) 
         (["I live in Leeds", "I moved to York"], "forget where I live", ["I moved to York", "I live in Leeds"]),
         (["我住在台中", "我搬到高雄了"], "別再記得我住哪裡", ["我搬到高雄了", "我住在台中"]),
         (
+            ["I play chess and work at Nokia", "I work at Ericsson now"],
+            "forget where I work",
+            ["I work at Ericsson now", "I work at Nokia"],
+        ),
+        (
             ["I live in Bath", "I moved to Leeds", "I moved to York"],
             "forget where I live",
             ["I moved to York", "I moved to Leeds", "I live in Bath"],

@@ -178,7 +178,7 @@ def _meant(vault: Vault, user_id: str, asked: Forget, said_until: datetime | Non
 
 
 def _is_meant(asked: Forget, file: MemoryFile) -> bool:
-    return asked.means(file.memory.content) and not asked.is_in_doubt(file.memory.content)
+    return asked.cut(file.memory.content).fit > 0 and not asked.is_in_doubt(file.memory.content)
 
 
 def _replaced_by(vault: Vault, user_id: str, files: Sequence[MemoryFile]) -> list[MemoryFile]:
