@@ -49,6 +49,14 @@ def values(vault: Vault) -> list[str]:
     return [f"{each.key}={each.value}" for each in list_preferences(vault, "alice")]
 
 
+def test_what_had_been_replaced_is_recalled_again_and_that_is_told(vault: Vault) -> None:
+    for each in ("I live in Leeds", "I moved to York", "I like tea", "I don't like tea anymore"):
+        record_turn(vault, "alice", each)
+    kept = gone(vault, text="York").kept
+    assert [line for line in kept if "recalled again" in line and "i-live-in-leeds" in line] == [kept[-1]]
+    assert not any("tea" in line for line in kept)
+
+
 def test_no_byte_is_left_in_files_index_and_state(vault: Vault) -> None:
     """B6: the index is overwritten, the state holds no word, and what the chats were given is dropped."""
     record_turn(vault, "alice", "我喜歡芒果", "好", conversation_id="talk")

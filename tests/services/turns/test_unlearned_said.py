@@ -7,6 +7,7 @@ import pytest
 from tests.services.test_person_edits import read
 from vault_memory.core import layout
 from vault_memory.services.forgetting import prepare_forgetting
+from vault_memory.services.memories import list_memories
 from vault_memory.services.turns.record import Recorded, record_turn
 from vault_memory.services.vault import Vault
 
@@ -104,6 +105,44 @@ def test_a_value_goes_with_the_only_turn_that_says_it(
 ) -> None:
     recorded = said(vault, told, request_to_forget)
     assert (changes(recorded), recorded.not_forgotten) == ([gone], ())
+
+
+@pytest.mark.parametrize(
+    ("told", "request_to_forget", "gone"),
+    [
+        ("我平常都用 Figma 畫圖", "不要再記得我用 Figma", "tools -= Figma"),
+        ("我習慣用 TypeScript", "忘了我用 TypeScript", "languages -= TypeScript"),
+        ("I mostly use Figma for logos", "Don't remember that I use Figma", "tools -= Figma"),
+        ("我們的前端用 React", "忘記我們用 React", "frameworks -= React"),
+    ],
+)
+def test_what_one_uses_goes_with_how_and_for_what(vault: Vault, told: str, request_to_forget: str, gone: str) -> None:
+    recorded = said(vault, told, request_to_forget)
+    assert (changes(recorded), recorded.not_forgotten) == ([gone], ())
+    assert list_memories(vault, "alice") == []
+
+
+@pytest.mark.parametrize(
+    ("told", "request_to_forget", "gone"),
+    [
+        ("I draw everything with Figma", "Don't remember that I use Figma", "tools -= Figma"),
+        ("I write Python at work", "forget that I use Python", "languages -= Python"),
+        ("我的編輯器是 Vim", "不要記得我用 Vim", "tools -= Vim"),
+    ],
+)
+def test_a_value_that_is_stated_goes_in_whatever_words_it_was_learned(
+    vault: Vault, told: str, request_to_forget: str, gone: str
+) -> None:
+    """The memory that says so all the same is named."""
+    recorded = said(vault, told, request_to_forget)
+    assert (changes(recorded), recorded.suggestions) == ([gone], ())
+    left = [f"still said elsewhere: {file.memory.content}" for file in list_memories(vault, "alice")]
+    assert [each.partition(" (")[0] for each in recorded.not_forgotten] == left
+
+
+def test_what_follows_from_another_fact_is_not_stated(vault: Vault) -> None:
+    recorded = said(vault, "我住在台北，時區設成 Asia/Taipei", "忘記我住在台中")
+    assert changes(recorded) == [] and "nothing found to forget" in recorded.not_forgotten[0]
 
 
 def test_a_value_that_another_turn_says_stays_and_is_told(vault: Vault) -> None:

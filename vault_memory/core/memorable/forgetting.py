@@ -48,7 +48,7 @@ class Forget:
         if self.is_everything or same(content, self.what):
             return Cut(content, "", whole)
         named = [self.what, *self._parts] if self.is_said else []
-        part = without(content, self.fits, named)
+        part = without(content, self.fits, named, self._is_less_than_part)
         return part if part and part.fit >= whole else Cut(content, "", whole, self._is_less_than(content, whole))
 
     @property
@@ -79,6 +79,11 @@ class Forget:
             return fit > 0 and (is_had or may_say_more(content) or (said is not None and says_something(said.more)))
         is_more = fit == 1 or may_say_more(content)
         return self.is_said and fit > 0 and is_more and not is_carried(content, self.what)
+
+    def _is_less_than_part(self, statement: str, fit: int) -> bool:
+        """Whether a part that could not be taken apart any more says something else besides; when and how often that is
+        so is nothing else."""
+        return may_say_more(statement) and self._is_less_than(statement, fit)
 
     @cached_property
     def _parts(self) -> list[str]:

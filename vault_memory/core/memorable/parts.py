@@ -65,8 +65,7 @@ _OF_LIST = ("subject", "relation", "is_so", "act")
 @dataclass(frozen=True)
 class Cut:
     """What of a text goes (`gone`), each part a statement of its own, and what is left of it: "" if it all goes. `fit`
-    is how well that is what was meant, as `Forget.fits` has it; `is_more`: all goes, and it says more than was
-    meant."""
+    is how well that is what was meant, as `Forget.fits` has it; `is_more`: what goes says more than was meant."""
 
     gone: str
     left: str
@@ -110,9 +109,15 @@ def may_say_more(content: str) -> bool:
     return _SEPARATOR.search(_without_end(content)) is not None
 
 
-def without(content: str, fits: Callable[[str], int], named: Sequence[str] = ()) -> Cut | None:
+def without(
+    content: str,
+    fits: Callable[[str], int],
+    named: Sequence[str] = (),
+    says_more: Callable[[str, int], bool] = lambda *_: False,
+) -> Cut | None:
     """A text without the parts that fit best; None if no part does, or each of them does. What the request `named` as
-    statements of its person tells what a part may be."""
+    statements of its person tells what a part may be; `says_more` whether a part that fits so well says more than is
+    meant."""
     body = _without_end(content)
     parts = _parts(body, named)
     found = [fits(part.statement) for part in parts]
@@ -125,7 +130,8 @@ def without(content: str, fits: Callable[[str], int], named: Sequence[str] = ())
     if all(going) or not any(going):
         return None
     gone = [part.statement for part, goes in zip(parts, going, strict=True) if goes]
-    return Cut("; ".join(gone), "".join(_written(_rejoined(parts, going))) + content[len(body) :], best)
+    left = "".join(_written(_rejoined(parts, going))) + content[len(body) :]
+    return Cut("; ".join(gone), left, best, any(says_more(each, best) for each in gone if fits(each) == best))
 
 
 def compared(new: str, old: str) -> Verdict:

@@ -205,10 +205,12 @@ def says_as_much(content: str, words: str) -> int:
     asked, said = read_saying(words), read_saying(content)
     if asked is None or said is None:
         return 0
-    is_like = (asked.subject, asked.relation, asked.is_so) == (said.subject, said.relation, said.is_so)
+    is_in_place = asked.relation == USE and said.relation == SLOT and said.link == USE  # 我習慣用, 我們前端用
+    is_like = (asked.subject, asked.is_so) == (said.subject, said.is_so)
+    is_like = is_like and (asked.relation == said.relation or is_in_place)
     is_then = all(any(day in other for other in said.when) for day in asked.when)
     is_it = asked.thing.is_beginning_of(said.thing) if asked.relation == LIVE else said.thing.is_kind_of(asked.thing)
-    if asked.relation == "decide":
+    if asked.relation in (DECIDE, USE):
         is_it = is_it or asked.thing.is_before_purpose(said.thing)
     return int(is_like and is_then and is_it)
 

@@ -323,6 +323,8 @@ class _Reader:
             not thing
             or _NO_PLACE.match(thing)
             or _STREET.search(thing)
+            or _MEANWHILE.search(thing)
+            or _is_somebody_there(thing)
             or any(_holds(thing, each) for each in self._dwelling)
         ):
             return False
@@ -372,6 +374,10 @@ _SINCE = re.compile(
 )
 _STREET = re.compile(r" (?:street|road|avenue|lane|boulevard|square)(?![a-z])|[路街巷弄]$")
 """Who moves to a street may stay in the town."""
+_MEANWHILE = re.compile(
+    "(?:的?时候|(?<!长)时(?![间代尚区空刻常])|期间|的?那(?:几|[一二两三四五六])?(?:年|个?月|阵子?|段(?:时间|日子)))(?=.)"
+)
+"""Says when something else was so: 住在台中的時候學會騎車 tells of riding, and of no home of now."""
 _INSIDE = re.compile("..里[面头]?$")
 """Who is in something (眷村裡) names no town, unless it is a known one (馬德里) or a short one (八里)."""
 _CONTRACTED = (
@@ -423,6 +429,11 @@ _WHEN = re.compile(
 def _is_known_place(text: str) -> bool:
     held = categories.load().categories_of(text)
     return any(level in held for level in LEVELS)
+
+
+def _is_somebody_there(place: str) -> bool:
+    """Whether what follows «live in» is a person who lives there: 住在台中的阿姨會騎車."""
+    return any("的" in place[:start] and "family" in kinds for start, _, _, kinds in categories.load().named(place))
 
 
 def _parted_when(thing: str) -> tuple[str, frozenset[str]]:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
         prepare_forgetting,
     )
     from vault_memory.services.forgetting.receipt import Forgotten
-    from vault_memory.services.forgetting.said import forget_said, is_forgotten_by
+    from vault_memory.services.forgetting.said import forget_said, is_forgotten_by, still_said
 
 __all__ = [
     "Forgetting",
@@ -32,6 +32,7 @@ __all__ = [
     "is_forgetting",
     "is_forgotten_by",
     "prepare_forgetting",
+    "still_said",
 ]
 
 __getattr__ = lazy_exports(
@@ -47,5 +48,6 @@ __getattr__ = lazy_exports(
         "is_forgetting": "forget",
         "is_forgotten_by": "said",
         "prepare_forgetting": "forget",
+        "still_said": "said",
     },
 )

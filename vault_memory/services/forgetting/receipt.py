@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -19,7 +20,7 @@ from vault_memory.services.forgetting.find import (
     turns_now,
 )
 from vault_memory.services.forgetting.stores import rows_left
-from vault_memory.services.memories import Look
+from vault_memory.services.memories import Look, without_successor
 from vault_memory.services.vault import Vault
 from vault_memory.services.write import Written
 
@@ -29,8 +30,8 @@ MAX_NAMED, MAX_SEARCHED = 10, 200
 @dataclass(frozen=True)
 class Forgotten:
     """What was forgotten: the `places`, the commits (`paused` says why one waits), a look at each store, a command for
-    each file that brings it back as it was, what still has the words, and what could not be done yet: it is tried again
-    with the waiting commits, and by the next forgetting."""
+    each file that brings it back as it was, what still has the words or is recalled again, and what could not be done
+    yet: it is tried again with the waiting commits, and by the next forgetting."""
 
     places: tuple[Place, ...]
     commits: tuple[str, ...]
@@ -70,7 +71,7 @@ def receipt(
         written.paused,
         tuple(_looks(vault, user_id, sought, ids)),
         tuple(f"vault-memory restore {in_command(path)} --to {before}" for path in held),
-        tuple(_kept(vault, user_id, sought, found, (before or "")[:12] if held else "")),
+        tuple(_kept(vault, user_id, sought, found, ids, (before or "")[:12] if held else "")),
         tuple(problems),
     )
 
@@ -108,7 +109,7 @@ def _searched(vault: Vault, user_id: str, sought: Sought, text: str, stays: Coll
     return _look("search", said, "the index, for its words")
 
 
-def _kept(vault: Vault, user_id: str, sought: Sought, found: Found, before: str) -> Iterator[str]:
+def _kept(vault: Vault, user_id: str, sought: Sought, found: Found, ids: Collection[str], before: str) -> Iterator[str]:
     if before:
         yield f"git's history, as of commit {before} and earlier; so have exports, backups and remotes what they got"
     if any(each.kind == "conversation" for each in found.places):
@@ -124,6 +125,8 @@ def _kept(vault: Vault, user_id: str, sought: Sought, found: Found, before: str)
         yield "backups and logs of the long-term store's server"
     yield from telling_names(vault, user_id, sought)
     yield from spared_turns(sought)
+    with suppress(VaultMemoryError):  # `status` tells it, too
+        yield from without_successor(vault, user_id, ids)
 
 
 def _look(store: str, there: Sequence[str], where: str) -> Look:

@@ -97,16 +97,17 @@ def memory_twins(vault: Vault, user_id: str) -> list[str]:
     ]
 
 
-def without_successor(vault: Vault, user_id: str) -> list[str]:
-    """The notes that say that another one took their place, which is in no note: a person wrote so, or it was deleted
-    since. They are recalled again. As the index knows them, in words with the next step. Changes nothing."""
+def without_successor(vault: Vault, user_id: str, named: Collection[str] | None = None) -> list[str]:
+    """The notes that say that another one took their place (one of these ids, if any are `named`), which is in no note:
+    a person wrote so, or it was deleted since. They are recalled again. As the index knows them, in words with the next
+    step. Changes nothing."""
     rows, home = _indexed(vault, user_id), layout.user_dir(user_id)
     known = {row.memory_id for row in rows}
     return [
         f"{home / row.source} is recalled again, as {row.successor[:40]!r}, which took its place, is in no note: take "
         "`superseded_by` out of it if it holds, else delete it"
         for row in rows
-        if row.successor and row.successor not in known
+        if row.successor and row.successor not in known and (named is None or row.successor in named)
     ]
 
 

@@ -32,7 +32,7 @@ _MOSTLY = 0.6
 class Kept:
     """A memory that a turn has left behind, let live on, or taken back: what `became` of it. Of one of which a part was
     forgotten, `content` is that part, and `stays` what the memory says now; of one that takes the place of a part of
-    others, `stays` is the rest of these, which is kept as a memory of its own. `is_more`: it said more than was to be
+    others, `stays` is the rest of these, which is kept as a memory of its own. `is_more`: that says more than was to be
     forgotten, which could not be told apart, and all of it went."""
 
     id: str
@@ -48,12 +48,11 @@ class Kept:
 
     def in_words(self) -> str:
         """Its content, and what stays of it, or that more went than was named."""
-        if self.is_more:
-            return (
-                f"{self.content}; it says more than you named, and all of it went, for the two could not be told apart "
-                "(`vault-memory undo` brings it back from git)"
-            )
-        return self.content + (f"; what stays: {self.stays}" if self.stays else "")
+        more = (
+            "; it says more than you named, and all of it went, for the two could not be told apart "
+            "(`vault-memory undo` brings it back from git)"
+        )
+        return self.content + (more if self.is_more else "") + (f"; what stays: {self.stays}" if self.stays else "")
 
 
 @dataclass(frozen=True)

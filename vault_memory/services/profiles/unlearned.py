@@ -18,11 +18,13 @@ _LOOKED_BACK = 40
 @dataclass(frozen=True)
 class Unlearned:
     """What goes from a profile: `signals` that remove its values, and the suggestions that nobody needs to decide any
-    more (`dismissed`). `stays` says in words which values stay all the same, and why."""
+    more (`dismissed`). `stays` says in words which values stay all the same, and why; `learned_from` are the sentences
+    from which those that go were learned."""
 
     signals: tuple[Signal, ...] = ()
     dismissed: tuple[Suggestion, ...] = ()
     stays: tuple[str, ...] = ()
+    learned_from: tuple[str, ...] = ()
 
     @property
     def values(self) -> tuple[str, ...]:
@@ -46,35 +48,43 @@ def unlearned(
     quote: str = "",
     named: Sequence[Signal] = (),
     is_beside: Callable[[Row], bool] = lambda _: False,
+    is_stated: Callable[[Row], bool] = lambda _: False,
 ) -> Unlearned:
     """What goes from a profile when the rows of evidence go that `is_forgotten` names. `quote` is the request, for the
     history; of what the request itself has `named` as a preference nothing is decided here. What stands `is_beside` in
-    a sentence that goes, and is not meant, stays, and is told.
+    a sentence that goes, and is not meant, stays, and is told. Where no row of a value is meant by its words, those are
+    whose value the request has stated (`is_stated`): «I use Figma», of «I draw with Figma».
 
     A value goes if each row that names it goes. It stays where the person has set it, by a command or by hand, or
     another turn says it, too. What a value was before does not come back: `undo` and `pref restore` do that.
     """
     signals: list[Signal] = []
     stays: list[str] = []
-    decided = {subject(each.key, each.cleaned()) for each in named}
+    learned_from: list[str] = []
+    decided = {subject(each.key, each.cleaned()): each.op for each in named}
     for key in FIELDS:
         for item in state.profile.items(key):
-            if subject(key, item.value) in decided:
-                continue
             rows = [*_reasons(state, key, item.value)]
+            heard = [row for row in rows if row.strength != "manual"]
+            if op := decided.get(subject(key, item.value)):
+                learned_from += [row.quote for row in heard if op == "remove"]
+                continue
             unset = f"vault-memory pref unset --user {state.user_id} {key}"
-            if not any(row.strength != "manual" and is_forgotten(row) for row in rows):
-                if any(row.strength != "manual" and is_beside(row) for row in rows):
+            meant = [row for row in heard if is_forgotten(row)] or [row for row in heard if is_stated(row)]
+            if not meant:
+                if any(map(is_beside, heard)):
                     why = "it was said in the same breath, and not named"
                     stays.append(f"{value_in_words(key, item.value)} stays in USER.md: {why} (`{unset}` removes it)")
                 continue
-            others = [row for row in rows if row.strength == "manual" or not is_forgotten(row)]
+            others = [row for row in rows if row not in meant]
             if why := _why_it_stays(state, key, item.value, others):
                 stays.append(f"{value_in_words(key, item.value)} stays in USER.md: {why} (`{unset}` removes it)")
             else:
                 signals.append(Signal(key, "remove", item.value, "explicit", quote))
+                learned_from += [row.quote for row in meant]
     asked = [each for each in state.open_suggestions() if _is_of_forgotten(state, each, is_forgotten)]
-    return Unlearned(tuple(signals), tuple(replace(each, suggestion="dismissed") for each in asked), tuple(stays))
+    dismissed = tuple(replace(each, suggestion="dismissed") for each in asked)
+    return Unlearned(tuple(signals), dismissed, tuple(stays), tuple(filter(None, learned_from)))
 
 
 def _reasons(state: ProfileFiles, key: str, value: str) -> Iterator[Row]:

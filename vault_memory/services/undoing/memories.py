@@ -85,11 +85,12 @@ def _taken_back(path: PurePosixPath, old: bytes | None, new: bytes | None, now: 
     if _content(old) != _content(new):  # a part of it was forgotten
         return FileChange(path, now, old)
     text = now.decode("utf-8", "surrogateescape")
-    was, held = memories.decode(old.decode("utf-8", "replace")), memories.decode(text)
+    was, then = (memories.decode(each.decode("utf-8", "replace")) for each in (old, new))
+    held = memories.decode(text)
+    lives_until = was.expires_at if held.expires_at == then.expires_at else held.expires_at
+    holds = replace(held, superseded_by=was.superseded_by, expires_at=lives_until)
     try:
-        after = memories.with_properties(text, held, replace(held, superseded_by=was.superseded_by)).encode(
-            "utf-8", "surrogateescape"
-        )
+        after = memories.with_properties(text, held, holds).encode("utf-8", "surrogateescape")
     except UsageError:  # its front matter is broken
         return None
     return FileChange(path, now, after) if after != now else None

@@ -180,7 +180,7 @@ class KeptOut(BaseModel):
     stays: str = Field("", examples=[""], description="What it says now, if only a part of it was forgotten.")
     is_more: bool = Field(
         False,
-        description="It said more than was to be forgotten, could not be taken apart, and all went; git has it.",
+        description="What went says more than was to be forgotten, and could not be taken apart; git has it.",
     )
 
 

@@ -14,10 +14,10 @@ from vault_memory.core import layout
 from vault_memory.core.extraction import CONCLUDED, INCIDENTAL, Lexicon, extract_by_rules, takes_back_the_last
 from vault_memory.core.memorable import Forget, Memorable, memorable, to_forget
 from vault_memory.core.notes import Turn
-from vault_memory.core.profile import NOTE, Change, Row, Signal, Suggestion
+from vault_memory.core.profile import NOTE, Change, Row, Signal, Suggestion, subject
 from vault_memory.core.text import comparable, fold
 from vault_memory.errors import Busy, Unwritable
-from vault_memory.services.forgetting import forget_said, is_forgotten_by
+from vault_memory.services.forgetting import forget_said, is_forgotten_by, still_said
 from vault_memory.services.memories import NOTHING_KEPT, Kept, KeptOfTurn, forget_accesses, keep_said, note_in_session
 from vault_memory.services.notes import drop_summary
 from vault_memory.services.profiles import LaterChanges, ProfileFiles, Unlearned, unlearned
@@ -101,9 +101,14 @@ def learn_turn(
             taken_back = (before_it.source, before_it.at) if before_it else None
             kept += forget_said(vault, turn.user_id, forgotten, taken_back, line.source)
         gone = unlearned_with(state, forgotten, kept, said, counting)
+        removed = [subject(each.key, each.value) for each in gone.signals]
+        suggestions = [
+            each for each in suggestions if each.op != "remove" or subject(each.key, each.value) not in removed
+        ]
         changes, evidence = state.merge([*counting, *gone.signals])
         is_in_profile = gone.stays or any(change.op == "remove" for change in changes)
-        not_found = (*(gone.stays if is_in_profile else kept.not_found), *kept.left)
+        left = kept.left or still_said(vault, turn.user_id, gone.learned_from, kept.memories)
+        not_found = (*(gone.stays if is_in_profile else kept.not_found), *left)
         learned = Learned(tuple(changes), tuple(suggestions), kept.memories, kept.expired, not_found)
         labels = vault.config.locale or labels_of(written, state.profile)
         logs = log_entries(
@@ -139,17 +144,25 @@ def unlearned_with(
     if not forgotten:
         return Unlearned()
     is_meant = is_forgotten_by(forgotten, kept.memories)
+    lexicon = state.vault.lexicon()
+    signals = [each for asked in forgotten if asked.is_said for each in learned_from(asked.words, "", {}, lexicon)]
+    stated = {(each.key, comparable(each.cleaned())) for each in signals if each.key not in (*CONCLUDED, NOTE)}
+
+    def is_earlier(row: Row) -> bool:  # of a turn that comes late: what is said since then stays
+        return row.at is None or row.at <= state.at
 
     def is_forgotten(row: Row) -> bool:
-        is_earlier = row.at is None or row.at <= state.at  # of a turn that comes late: what is said since then stays
-        return is_earlier and is_meant(row.quote)
+        return is_earlier(row) and is_meant(row.quote)
+
+    def is_stated(row: Row) -> bool:
+        return is_earlier(row) and (row.key, comparable(row.value)) in stated
 
     gone = [fold(each.content) for each in kept.memories if each.became == "forgotten"]
 
     def is_beside(row: Row) -> bool:
         return bool(row.quote) and any(fold(row.quote) in content for content in gone)
 
-    return unlearned(state, is_forgotten, said, named, is_beside)
+    return unlearned(state, is_forgotten, said, named, is_beside, is_stated)
 
 
 def note_kept(vault: Vault, user_id: str, kept: Sequence[Kept], *, completed: int = 0) -> None:
