@@ -8,11 +8,12 @@ from functools import cached_property
 from typing import NamedTuple
 
 from vault_memory.core.extraction import load_lexicon
+from vault_memory.core.memorable.ending import ended_with
 from vault_memory.core.memorable.kinds import LIFE, VEHICLES
 from vault_memory.core.memorable.parts import Cut, may_say_more, statements, without
 from vault_memory.core.memorable.saying import is_all_about, is_near, says_as_much
-from vault_memory.core.memorable.things import is_capital_otherwise, is_in_longer_name, is_named_in
-from vault_memory.core.memorable.wording import BE, DO, FAVOURITE, LIKE, LIVE, WORK, read_saying, says_something
+from vault_memory.core.memorable.things import Thing, is_capital_otherwise, is_in_longer_name, is_named_in
+from vault_memory.core.memorable.wording import BE, DO, FAVOURITE, LIKE, LIVE, WORK, Saying, read_saying, says_something
 from vault_memory.core.memories import categories
 from vault_memory.core.text import fold, is_carried, lazily, same
 
@@ -56,7 +57,7 @@ class Forget:
         """Texts with which the memories that may be meant share a word, or what they are about."""
         wanted = self._wanted
         about = [self.what if self.is_said else f"I like {self.what}"]
-        named = () if self.is_said else categories.load().spellings_of(self.what)
+        named = _members_of(self.what) if self.is_said else categories.load().spellings_of(self.what)
         return [*dict.fromkeys([self.what, *about, " ".join(named), *(wanted.found_by if wanted else ())])]
 
     def is_in_doubt(self, content: str) -> bool:
@@ -104,7 +105,8 @@ class Forget:
             is_read = (asked is not None and asked.relation == LIVE) or (
                 is_statement(self.what) and is_statement(content)
             )
-            return says_as_much(content, self.what) or int(not is_read and is_carried(self.what, content))
+            fit = says_as_much(content, self.what) or int(not is_read and is_carried(self.what, content))
+            return fit or int(_says_closer(content, self.what))
         if self.is_had:
             return int(_has(content, self.what, is_liked=not self.is_own))
         if self.is_sure:
@@ -359,6 +361,86 @@ def _there(name: str) -> frozenset[str]:
 def is_kind(name: str) -> bool:
     """Whether a folded text is what a person may call a kind of things of their own: job, 寵物, 地址."""
     return _of_kind(name) is not None
+
+
+_NUMBER = "(?<![每第])(?:[一二两三四五六七八九十百千几半]|[0-9]+|许多|很多|好多)+[多来]?"
+_MEASURE = (
+    "(?:[个只条匹头位名张把辆台部间家支根颗粒片块包盒袋箱杯瓶罐碗盘壶锅份顿餐套双对件本首篇场局节堂门种次趟遍回圈天晚周年岁分]"
+    "|个?(?:月|礼拜|星期)|小时|分钟|公里|公尺|公斤|学期)"
+)
+_AMOUNT = lazily(f"[了过着]?{_NUMBER}{_MEASURE}[多半]?的?(?=[\u3400-\u9fffa-z]|$)")
+"""How much, how many or how long, between a verb and its thing, or behind them: 抽一包菸, 打了三年的網球."""
+_VERB_AGAIN = lazily("^(?P<first>.*(?P<verb>[\u3400-\u9fff]).{1,8})(?P=verb)$")
+"""Says its verb again, for how long it is done: 學鋼琴學了十年."""
+_GERUND = lazily("^(?P<who>i|we) (?P<stem>[a-z]{2,})ing(?= )")
+_GOES = frozenset(("上", "到", "跑"))
+"""Verbs of going to a place, beside those that are no word of it: 上健身房."""
+_OF_ITS_OWN = (LIKE, FAVOURITE, LIVE)
+"""Who likes a sort of a thing may not like all of it; a town is no sort of country."""
+
+
+def _says_closer(content: str, what: str) -> bool:
+    """Whether a text says what some words say of their person, but more closely: of a sort of thing (a corgi is a dog),
+    or how much of it and how long (抽一包菸 of 抽菸)."""
+    asked, folded = _statement(what), fold(content)
+    bare = _AMOUNT.sub("", folded.rstrip(" .!。"))
+    again = _VERB_AGAIN.match(bare)
+    said = (read_saying(each) for each in dict.fromkeys([content, again["first"] if again else bare]))
+    return asked is not None and any(each is not None and _is_closer(each, asked) for each in said)
+
+
+def _is_closer(said: Saying, asked: Saying) -> bool:
+    is_then = all(any(day in other for other in said.when) for day in asked.when)
+    is_ours = asked.relation == "have" and said.subject == "us"  # our dog is mine, too
+    if said.is_so != asked.is_so or not (said.subject == asked.subject or is_ours) or not is_then:
+        return False
+    if asked.more not in ("", said.more):
+        return False
+    things = [*map(_bare, (said.thing, *ended_with(said)))]
+    is_alike = (said.relation, said.act) == (asked.relation, asked.act)
+    if is_alike and any(_bare(asked.thing).is_same(each) for each in things):
+        return True
+    kind = _kind_of(asked)
+    if kind is None or not said.is_so or said.relation not in kind.relations or said.act != asked.act:
+        return False
+    known = min((each for each in things if each.kinds), key=lambda each: len(each.words), default=said.thing)
+    return bool(kind.kinds & categories.load().categories_of(min(known.words[-1])).keys())
+
+
+def _statement(what: str) -> Saying | None:
+    """What some words say, as «that I speak Welsh» has it: «me speaking Welsh», 我養的貓."""
+    gerund = _GERUND.match(what)
+    verbs = [gerund["stem"], f"{gerund['stem']}e", gerund["stem"][:-1]] if gerund else []
+    told = [read_saying(f"{gerund['who']} {verb}{what[gerund.end() :]}") for verb in verbs] if gerund else []
+    said = next((each for each in told if each and each.relation != DO), None) or read_saying(what)
+    if said and said.relation != DO and said.thing.words[0] == {"的"} and len(said.thing.words) > 1:
+        return replace(said, thing=replace(said.thing, words=said.thing.words[1:]))
+    return said
+
+
+def _kind_of(asked: Saying) -> _Wanted | None:
+    """The kind whose name is all of the thing of which something is said, and what its person has to do with it: who
+    has a car may drive it."""
+    if not asked.is_so or asked.relation in _OF_ITS_OWN or len(asked.thing.words) > 1:
+        return None
+    name = min(asked.thing.words[0])
+    wanted = next(filter(None, map(_of_kind, (name, *categories.load().spellings_of(name)))), None)
+    used = wanted.relations & {"drive", "ride"} if wanted and asked.relation == "have" else frozenset[str]()
+    return wanted._replace(relations=used | {asked.relation}) if wanted else None
+
+
+def _members_of(what: str) -> list[str]:
+    """What is of the kind of which some words say something."""
+    asked = _statement(what)
+    kind = _kind_of(asked) if asked else None
+    return categories.load().words_of(kind.kinds) if kind else []
+
+
+def _bare(thing: Thing) -> Thing:
+    """A thing without how much of it is done, and without going there."""
+    words = tuple(word for word in thing.words if not any(map(_AMOUNT.fullmatch, word))) or thing.words
+    is_there = len(words) > 1 and bool(words[0] & _GOES) and "place" in thing.kinds
+    return replace(thing, words=words[1:] if is_there else words)
 
 
 def _has(content: str, thing: str, *, is_liked: bool) -> bool:
