@@ -11,7 +11,7 @@ from vault_memory.core.extraction import load_lexicon
 from vault_memory.core.memorable.ending import ended_with
 from vault_memory.core.memorable.kinds import LIFE, VEHICLES
 from vault_memory.core.memorable.parts import Cut, may_say_more, statements, without
-from vault_memory.core.memorable.saying import is_all_about, is_near, says_as_much
+from vault_memory.core.memorable.saying import compared, is_all_about, is_near, says_as_much
 from vault_memory.core.memorable.things import Thing, is_capital_otherwise, is_in_longer_name, is_named_in
 from vault_memory.core.memorable.wording import BE, DO, FAVOURITE, LIKE, LIVE, WORK, Saying, read_saying, says_something
 from vault_memory.core.memories import categories
@@ -97,16 +97,17 @@ class Forget:
         if self._wanted and (self.is_said or self._wanted.fits(content)):
             return int(self._wanted.fits(content))
         if self.is_said:
-            if same(content, self.what):
+            if same(content, self.what) or compared(self.what, content) == "same":
                 return 2
+            if _says_closer(content, self.what):
+                return 1
             if is_in_longer_name(self.what, content):
                 return 0
             asked = read_saying(self.what)
             is_read = (asked is not None and asked.relation == LIVE) or (
                 is_statement(self.what) and is_statement(content)
             )
-            fit = says_as_much(content, self.what) or int(not is_read and is_carried(self.what, content))
-            return fit or int(_says_closer(content, self.what))
+            return says_as_much(content, self.what) or int(not is_read and is_carried(self.what, content))
         if self.is_had:
             return int(_has(content, self.what, is_liked=not self.is_own))
         if self.is_sure:
@@ -365,7 +366,7 @@ def is_kind(name: str) -> bool:
 
 _NUMBER = "(?<![每第])(?:[一二两三四五六七八九十百千几半]|[0-9]+|许多|很多|好多)+[多来]?"
 _MEASURE = (
-    "(?:[个只条匹头位名张把辆台部间家支根颗粒片块包盒袋箱杯瓶罐碗盘壶锅份顿餐套双对件本首篇场局节堂门种次趟遍回圈天晚周年岁分]"
+    "(?:[个只条匹头位名张把辆架台间家支根颗粒片块包盒袋箱杯瓶罐碗盘壶锅缸盆盏桌株朵串份顿餐套双对副件本册首篇幅集部出场局节堂门种样次趟遍回圈天晚周年岁分]"
     "|个?(?:月|礼拜|星期)|小时|分钟|公里|公尺|公斤|学期)"
 )
 _AMOUNT = lazily(f"[了过着]?{_NUMBER}{_MEASURE}[多半]?的?(?=[\u3400-\u9fffa-z]|$)")
@@ -396,9 +397,9 @@ def _is_closer(said: Saying, asked: Saying) -> bool:
         return False
     if asked.more not in ("", said.more):
         return False
-    things = [*map(_bare, (said.thing, *ended_with(said)))]
+    things = [_bare(each, said.act) for each in (said.thing, *ended_with(said))]
     is_alike = (said.relation, said.act) == (asked.relation, asked.act)
-    if is_alike and any(_bare(asked.thing).is_same(each) for each in things):
+    if is_alike and any(_bare(asked.thing, asked.act).is_same(each) for each in things):
         return True
     kind = _kind_of(asked)
     if kind is None or not said.is_so or said.relation not in kind.relations or said.act != asked.act:
@@ -436,11 +437,14 @@ def _members_of(what: str) -> list[str]:
     return categories.load().words_of(kind.kinds) if kind else []
 
 
-def _bare(thing: Thing) -> Thing:
-    """A thing without how much of it is done, and without going there."""
+def _bare(thing: Thing, act: str) -> Thing:
+    """A thing without how much of it is done, and without going there; of an animal that is eaten its meat, too."""
     words = tuple(word for word in thing.words if not any(map(_AMOUNT.fullmatch, word))) or thing.words
-    is_there = len(words) > 1 and bool(words[0] & _GOES) and "place" in thing.kinds
-    return replace(thing, words=words[1:] if is_there else words)
+    if len(words) > 1 and words[0] & _GOES and "place" in thing.kinds:
+        words = words[1:]
+    if act.endswith("吃") and len(words) == 1 and "animal" in thing.kinds:
+        words = (words[0] | {f"{name}肉" for name in words[0]},)
+    return replace(thing, words=words)
 
 
 def _has(content: str, thing: str, *, is_liked: bool) -> bool:

@@ -409,4 +409,5 @@ def _is_a_thing(text: str, named: str) -> bool:
     """Whether a statement says nothing of a thing, and only names it."""
     said, named = read_saying(text), named.strip()
     is_named = said is not None and any(named in word for word in said.thing.words)
-    return said is not None and said.relation == DO and (is_named or bool(categories.load().categories_of(named)))
+    begins = any(start == 0 for start, *_ in categories.load().named(named))  # not 上健身房
+    return said is not None and said.relation == DO and (is_named or begins)
