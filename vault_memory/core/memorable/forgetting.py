@@ -112,7 +112,7 @@ class Forget:
             return int(_has(content, self.what, is_liked=not self.is_own))
         if self.is_sure:
             return int(is_named_in(self.what, content) and not is_in_longer_name(self.what, content))
-        return 2 if is_all_about(content, self.what) else 0
+        return 2 if is_all_about(content, self.what) or _is_done_with(content, self.what) else 0
 
     def means(self, content: str) -> bool:
         """Whether a memory with this content is to be forgotten."""
@@ -128,7 +128,7 @@ _HOME = lazily(r"^(?:(?:home )?address|地址|住址|居住地|住处|住所|(?:
 """Where one lives, as a matter of its own."""
 _LIVES = lazily(
     r"^(?:i|we)(?:'m| am|'re| are)?(?: (?:currently|now|still))* (?:live|living|reside) "
-    r"(?:(?:in|at|on|over) (?:the|an?|my|our) |near |with |by |next to |outside |close to |alone|abroad)"
+    r"(?:(?:in|at|on|over) (?:[\"'“‘]|(?:the|an?|my|our) )|near |with |by |next to |outside |close to |alone|abroad)"
     r"|^(?:我|我们)(?:现在|目前|一个人|都)?住(?!院)"
 )
 """Says where its person lives, though no town."""
@@ -138,6 +138,10 @@ _WORKS_AS = lazily(
     r"|^my (?:job|profession|occupation) is |^我们?的?(?:工作|职业|本业|正职)是"
 )
 """Says what its person's job is, though it is in no list."""
+_CHANGED_JOB = lazily(
+    r"^I(?:'ve| have)?(?: just| recently)? (?:moved|switched|went|transferred|jumped ship) from "
+    r"([^,.]+?) to ([^,.]+?)(?: (?:last|this|in) [^,.]+)?[.! ]*$"
+)
 _NAMES = lazily(r"^(?:(?:full |first |last )?name|名字|姓名)$")
 _FRONTED = lazily(
     r"^(?:where|what|which|who)(?: (?:kinds?|sorts?|types?) of)?(?: (?P<kind>[a-z ]{2,30}?))?"
@@ -197,6 +201,7 @@ class _Wanted(NamedTuple):
             *dwelt,
             *favourite,
             *(places[each] for each in (LIVE, WORK) if each in self.relations),
+            *(("I moved from Where to Where",) if WORK in self.relations else ()),
         ]
 
     def fits(self, content: str) -> bool:
@@ -209,6 +214,8 @@ class _Wanted(NamedTuple):
         if self.relations == {LIVE} and _LIVES.match(fold(content)):
             return True
         if WORK in self.relations and _WORKS_AS.match(fold(content)):
+            return True
+        if WORK in self.relations and _is_another_job(content):
             return True
         said = read_saying(content)
         if said is None or (self.relations and said.relation not in self.relations):
@@ -453,6 +460,24 @@ def _has(content: str, thing: str, *, is_liked: bool) -> bool:
     said = read_saying(content)
     is_about = said is not None and (is_liked or (said.is_so and said.relation not in (LIKE, FAVOURITE)))
     return said is not None and is_about and any(thing in word for word in said.thing.words)
+
+
+def _is_done_with(content: str, subject: str) -> bool:
+    """Whether all that a text says is what its person does with a thing: 收集郵票."""
+    said, of = read_saying(content), read_saying(f"i like {subject}")
+    if said is None or of is None or said.relation != DO or len(said.thing.words) < 2:
+        return False
+    return replace(said.thing, words=said.thing.words[1:]).is_same(of.thing)
+
+
+def _is_another_job(content: str) -> bool:
+    """Whether a text says that its person has gone from one company to another: names, of no town or technology."""
+    moved = _CHANGED_JOB.match(content)
+    if moved is None or read_saying(content) is None:
+        return False
+    known, technologies = categories.load(), load_lexicon().names
+    is_named = all(name[0].isupper() for name in moved.groups())
+    return is_named and not any(known.categories_of(name) or fold(name) in technologies for name in moved.groups())
 
 
 def is_statement(text: str) -> bool:

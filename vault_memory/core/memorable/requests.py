@@ -30,10 +30,12 @@ from vault_memory.core.text import fold, lazily, tokens
 _ASKS = r"(?:(?:{memorable.forget.asks}|{subjects.matter.polite})[ ,]*)*"
 _BEGINS = (
     rf"^(?:{{memorable.forget.too}} ?)*{_ASKS}(?:(?P<unsaid>{{memorable.forget.unsaid}})"
-    r"|(?P<verb>{memorable.forget.verbs})|(?P<keeps>{memorable.forget.keeps})|{memorable.forget.deletes})"
+    r"|(?P<verb>{memorable.forget.verbs})"
+    r"|(?P<keeps>{memorable.forget.keeps})(?P<record> {memorable.forget.record_of})?|{memorable.forget.deletes})"
 )
 _ENDS = (
-    rf"^{_ASKS}(?P<whole>把|将)?(?P<object>(?!别|不要|不准|千万|没).*?)(?<![别不没勿])(?:{{memorable.forget.too}}|{_ASKS})*"
+    rf"^{_ASKS}(?P<whole>把|将)?(?P<object>(?!别|不要|不准|千万|没).*?)(?<![别不没勿邀申])(?:{{memorable.forget.too}}|{_ASKS})*"
+    r"(?P<place>{memorable.forget.from_memory}(?:把|将)?)?"
     r"(?:(?P<unsaid>{memorable.forget.unsaid_at_end})|(?P<verb>{memorable.forget.at_end})"
     r"|(?P<dropped>{memorable.forget.dropped})|{memorable.forget.deletes})"
     r"(?:[ ,]|{memorable.forget.rest})*$"
@@ -45,13 +47,19 @@ _BEFORE = (
 )
 _BEHIND = (
     r"(?:(?P<named>{memorable.forget.named_behind})|(?P<matter>{memorable.forget.spoken_behind})"
-    r"|(?P<record>{memorable.forget.record}))$"
+    r"|(?P<record>{memorable.forget.record})|(?P<pointed>{memorable.forget.pointed}))$"
 )
+_HELD = r"^{memorable.forget.held}"
+"""Of what the assistant's memory is: 你對我愛看棒球的記憶."""
+_ONE_POINTED_AT = r"^(?:(?:the|that|this|all that) .+ {memorable.forget.pointed}|[^我]+{memorable.forget.pointed})$"
+"""A matter that is only pointed at: «the pizza thing», 吃辣那個."""
 _MATTER = r"^{memorable.forget.about}.+(?:{memorable.forget.spoken_behind}|{memorable.forget.record})$"
 """Names a matter in front: 關於茶的事."""
 _REST = r"(?:[\s,:~.!?]|{memorable.forget.rest}|{subjects.matter.polite})*$"
 _IDIOM = r"^(?:{memorable.own.leads}|[ ,])*forget it$"
 """Says no more than «never mind»."""
+_LAST = lazily("(?<![a-z])(?:just|last)(?![a-z])|刚|前面|上面|上一")
+"""Says that no more is meant than what was said just now."""
 _POINTS = r"^(?:[\s,:~.!?的]|{memorable.forget.pointing})*$"
 _EVERYTHING = r"^(?P<own>(?:我|咱)们?(?:自己)?的?)?(?:{memorable.forget.all})的?$"
 _SAYS_NO_MORE = r"^(?:[\s,:~.!?]|{memorable.forget.rest}|{subjects.matter.polite}|{memorable.own.leads})*$"
@@ -61,7 +69,12 @@ _GOES_ON = (
     r"|(?:where|what|which|who) (?:i|my)|(?:my|our) [a-z]+$)|^(?:还有|以及|和|跟|也)+(?=我)"
 )
 """Names more of what is to be forgotten: «and where I live», 還有我住羅馬."""
-_JOINED = lazily(rf"(?:[,、]|\s+(?:and|or|as well as))\s*(?={_NAMED})|(?:和|跟|以及|还有|、)(?=我)")
+_JOINED = (
+    rf"(?:[,、]|\s+(?:and|or|as well as))\s*(?:(?:{{memorable.forget.too}} ?)*{_ASKS}"
+    rf"(?:{{memorable.forget.verbs}}|(?P<task>{{memorable.forget.deletes}}))\s*|(?={_NAMED}))"
+    rf"|(?:和|跟|以及|还有|也|、)+(?:{_ASKS}(?:{{memorable.forget.verbs}}|(?P<han_task>{{memorable.forget.deletes}}))|(?=我))"
+)
+"""Between the several things that a request names; its verb may be said again: «where I live and forget my job»."""
 _AND = lazily(r"(?: and (?:my )?|[和跟与及、](?:我的)?|以及(?:我的)?|,)")
 _ME = lazily(r"^me (?=[a-z]+ing )")
 _STATES = lazily(
@@ -172,10 +185,13 @@ def _asked(turn: HeardTurn) -> Iterator[_Asked]:
             first, before = clauses[at - 1], clauses[at - 1].text
             whole = (before[opening(before, lexicon) :], before)  # 我跟你說 may open it, or be what names it
             is_asked = is_all and asked_for(whole[0]) is not None  # «Where I live: forget it»
-            is_meant = _is_of_person(before, is_task=not request.is_of_memory)
+            told, marks = _unwrapped(before[opening(before, lexicon) :], lexicon)
+            is_meant = _is_of_person(told, is_task=not request.is_of_memory)
             is_meant = is_meant or lexicon.shape(_MATTER).match(before) is not None
             is_meant = is_asked or (is_meant and not lexicon.shape(_IDIOM).match(clauses[at].text))
-            is_meant = is_meant and not turn.is_refused
+            if request.is_of_memory and not request.may_be_slip and is_all:  # «the pizza thing, forget it»
+                is_meant = is_meant or lexicon.shape(_ONE_POINTED_AT).match(whole[0]) is not None
+            is_meant = is_meant and ("named" in marks or not turn.is_refused)  # 我剛剛說我在學跳舞，你別記下來
             request = request._replace(is_of_memory=request.is_unsaid or is_meant)
             tail = "" if _THIS.match(request.object) else request.object
             objects = [request._replace(object=each + tail) for each in whole]
@@ -195,10 +211,21 @@ def _asked(turn: HeardTurn) -> Iterator[_Asked]:
 def _several(request: _Request, lexicon: Lexicon, *, is_all: bool) -> list[Forget]:
     """What a request means that names several things of its person, each as one alone would: 我愛披薩和我住哪裡. None
     where it names one, or one of them says nothing."""
-    parts = [request._replace(object=each) for each in _kinds_named(request.object) or _JOINED.split(request.object)]
+    kinds = _kinds_named(request.object)
+    parts = [request._replace(object=each) for each in kinds] if kinds else list(_parts(request, lexicon))
     found = [_read(each, lexicon, is_all=is_all) for each in parts]
     named = [each for each in found if each and (each.is_said or each.is_own)]
     return named if len(named) == len(parts) > 1 else []
+
+
+def _parts(request: _Request, lexicon: Lexicon) -> Iterator[_Request]:
+    """A request for each of the things that one names, or the one."""
+    at, is_of_memory = 0, request.is_of_memory
+    for joined in lexicon.shape(_JOINED).finditer(request.object):
+        yield request._replace(object=request.object[at : joined.start()], is_of_memory=is_of_memory)
+        is_of_memory = request.is_of_memory and not (joined["task"] or joined["han_task"])
+        at = joined.end()
+    yield request._replace(object=request.object[at:], is_of_memory=is_of_memory)
 
 
 def _kinds_named(text: str) -> list[str]:
@@ -245,7 +272,7 @@ def _request(clause: Clause, lexicon: Lexicon) -> _Request | None:
     if request is None or (clause.is_hypothetical and not request.is_unsaid):
         return None
     request = request._replace(may_be_slip=_is_slip(clause.text, lexicon))
-    if request.is_of_memory and any(asked_for(each) for each in _JOINED.split(request.object)):
+    if request.is_of_memory and any(asked_for(each.object) for each in _parts(request, lexicon)):
         return request
     if request.is_of_memory and not request.may_be_slip and asks_in_place(request.object):
         return request  # 忘掉我最怕什麼
@@ -276,7 +303,8 @@ def _unread(text: str, lexicon: Lexicon) -> _Request | None:
         is_unsaid = begun["unsaid"] is not None
         rest = lexicon.shape(_REST).sub("", text[begun.end() :]).strip()
         if begun["keeps"] is not None:
-            return _Request(rest, True) if _is_told_of_person(rest, lexicon) else None
+            is_of_me = begun["record"] is not None and _STATES.match(_unwrapped(rest, lexicon)[0])
+            return _Request(rest, True) if is_of_me or _is_told_of_person(rest, lexicon) else None
         return _Request(rest, is_unsaid or begun["verb"] is not None, is_unsaid)
     ended = None if _HAS_TAKEN.match(text) else lexicon.shape(_ENDS).match(text)
     if ended:
@@ -284,17 +312,20 @@ def _unread(text: str, lexicon: Lexicon) -> _Request | None:
             named, marks = _unwrapped(ended["object"], lexicon)
             is_meant = bool(marks) and _is_told_of_person(named, lexicon)
             return _Request(ended["object"].strip(), True) if is_meant else None
-        is_unsaid = ended["unsaid"] is not None
+        is_unsaid, named = ended["unsaid"] is not None, ended["object"].strip()
         is_whole, is_task = ended["whole"] is not None, ended["verb"] is None
-        is_asked_for = _OWN.match(ended["object"]) and _TO_YOU.search(text[ended.end("object") :])  # 我的貓請忘掉
-        is_whole = is_whole or bool(is_asked_for or lexicon.shape(_MATTER).match(ended["object"].strip()))
-        is_asked = asked_for(ended["object"]) is not None
+        is_asked_for = _OWN.match(named) and _TO_YOU.search(text[ended.end("object") :])  # 我的貓請忘掉
+        is_slip = _is_slip(text, lexicon)
+        is_matter = lexicon.shape(_MATTER).match(named) or (
+            not (is_task or is_slip) and lexicon.shape(_ONE_POINTED_AT).match(named)
+        )
+        is_whole = is_whole or bool(is_asked_for or is_matter)
+        is_asked = asked_for(named) is not None
         if is_task and not _TO_YOU.search(text):  # 我最喜歡的電影刪掉了
-            is_asked = is_asked and favourite_in(ended["object"]) is None
-        is_told = _is_of_person(ended["object"], is_task=is_task) or is_asked
-        is_told = is_told and not is_whole and not _is_slip(text, lexicon)
+            is_asked = is_asked and favourite_in(named) is None
+        is_told = (_is_of_person(named, is_task=is_task) or is_asked) and not is_whole and not is_slip
         is_of_memory = is_unsaid or is_told or (is_whole and not is_task)
-        return _Request(ended["object"].strip(), is_of_memory, is_unsaid)
+        return _Request(named + (ended["place"] or ""), is_of_memory, is_unsaid)
     return None
 
 
@@ -318,21 +349,24 @@ def _unwrapped(text: str, lexicon: Lexicon) -> tuple[str, set[str]]:
     marks = set[str]()
     for _ in range(MAX_AROUND):
         around = lexicon.shape(_BEHIND).search(text) or lexicon.shape(_BEFORE).match(text)
+        around = around or (lexicon.shape(_HELD).match(text) if "named" in marks else None)
         if around is None:
             break
         marks |= {name for name, found in around.groupdict().items() if found}
         text = text[: around.start()] + text[around.end() :]
-    return text.strip(), marks
+    return _ME.sub("i ", text.strip()), marks
 
 
 def _read(request: _Request, lexicon: Lexicon, *, is_all: bool) -> Forget | None:
     """What a request means; None if no memory can be meant. `is_all`: the message says nothing else."""
     text, marks = _unwrapped(request.object, lexicon)
+    if not text and "named" in marks and request.is_of_memory and is_all and not request.may_be_slip:
+        is_last = _LAST.search(request.object) is not None
+        return None if is_last else Forget(request.object, is_everything=True)  # 別再記得我說的話
     marks |= {"named"} if request.is_unsaid else set()
-    marks |= {"spoken"} if "matter" in marks else set()
+    marks |= {"spoken"} if "matter" in marks or ("pointed" in marks and request.is_of_memory) else set()
     if request.is_of_memory and marks & {"thing", "detail", "record"} or marks >= {"spoken", "record"}:
         marks.add("named")
-    text = _ME.sub("i ", text)
     if _is_everything(text, marks, request, lexicon, is_all=is_all):
         return Forget(text, is_everything=True)
     if text in _PERSON and marks & {"named", "spoken", "thing"}:
@@ -363,6 +397,8 @@ def _read(request: _Request, lexicon: Lexicon, *, is_all: bool) -> Forget | None
         elided = f"i {subject}" if _LATIN.match(subject) else f"我{subject}"  # 我說過喜歡茶那件事
         is_topic = "matter" in marks and _is_a_topic(subject)  # 我提過打球的事
         return Forget(elided, is_said=True) if is_statement(elided) and not is_topic else Forget(subject, is_own=is_own)
+    if "pointed" in marks and not _is_known(subject):
+        return None  # 第三章那個不用記
     is_told = bool(marks & {"spoken", "thing"}) and not _ELSEWHERE.search(subject)
     if not (is_all and (request.is_of_memory or is_told)):
         return None
@@ -398,6 +434,12 @@ def _is_a_topic(subject: str) -> bool:
     """Whether a subject is a thing that is known, and no time, or the name of what one has: 吉他, 車, not 昨天."""
     known = categories.load()
     return bool(known.categories_of(subject).keys() - _TIMES or known.kinds_named(subject) & _HAD)
+
+
+def _is_known(subject: str) -> bool:
+    """Whether a subject is a thing that is known, or what is done with one: 吃辣."""
+    said = read_saying(f"i {subject}" if _LATIN.match(subject) else f"我{subject}")
+    return _is_a_topic(subject) or bool(said and said.act)
 
 
 def _begins_with_thing(subject: str) -> bool:
