@@ -651,6 +651,9 @@ def test_a_reminder_is_kept_as_what_it_reminds_of() -> None:
         ('I live in "The Shire" near Bath', "forget where I live"),
         ("我收集郵票", "幫我忘記郵票"),
         ("I collect stamps", "please forget stamps"),
+        ("I play chess", "don't keep a note about me playing chess"),
+        ("I have a hamster", "please keep no record of my hamster"),
+        ("我每个月看两场电影", "我看电影的事你别记了"),
     ],
 )
 def test_a_statement_means_what_says_it_more_closely(content: str, said: str) -> None:
@@ -673,6 +676,7 @@ def test_a_statement_means_what_says_it_more_closely(content: str, said: str) ->
         ("我住台北", "忘掉我住台灣"),
         ("我养了一只羊", "忘掉我不吃羊"),
         ("我在健身房工作", "忘掉我上健身房"),
+        ("我有一台本田", "忘掉我有機車"),
         ("I moved from Vim to Emacs", "forget where I work"),
         ("I moved from sales to support", "forget where I work"),
         ('I live for "Friends"', "forget where I live"),
@@ -696,6 +700,11 @@ def test_what_says_something_else_stays(content: str, said: str) -> None:
         ("吃辣那個不用記啦", ["吃辣"]),
         ("btw the pizza thing, forget it", ["pizza"]),
         ("could we pretend I never said I play squash?", ["I play squash"]),
+        ("I told you that I play the oboe, please don't write that down", ["I play the oboe"]),
+        ("我剛才說我住在嘉義，別存下來", ["我住在嘉義"]),
+        ("techno stuff, please remove it from your memory", ["techno"]),
+        ("Delete where I live and forget where I work", ["where I live", "where I work"]),
+        ("don't keep a note about me playing chess", ["me playing chess"]),
     ],
 )
 def test_what_stands_around_is_not_what_is_named(said: str, named: list[str]) -> None:

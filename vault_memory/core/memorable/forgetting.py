@@ -108,6 +108,8 @@ class Forget:
                 is_statement(self.what) and is_statement(content)
             )
             return says_as_much(content, self.what) or int(not is_read and is_carried(self.what, content))
+        if _says_closer(content, f"i {self.what}" if self.what.isascii() else f"我{self.what}", is_act=True):
+            return 1  # 看電影
         if self.is_had:
             return int(_has(content, self.what, is_liked=not self.is_own))
         if self.is_sure:
@@ -387,17 +389,17 @@ _OF_ITS_OWN = (LIKE, FAVOURITE, LIVE)
 """Who likes a sort of a thing may not like all of it; a town is no sort of country."""
 
 
-def _says_closer(content: str, what: str) -> bool:
+def _says_closer(content: str, what: str, *, is_act: bool = False) -> bool:
     """Whether a text says what some words say of their person, but more closely: of a sort of thing (a corgi is a dog),
-    or how much of it and how long (抽一包菸 of 抽菸)."""
+    or how much of it and how long (抽一包菸 of 抽菸). `is_act`: the words only name what is done, or a thing."""
     asked, folded = _statement(what), fold(content)
     bare = _AMOUNT.sub("", folded.rstrip(" .!。"))
     again = _VERB_AGAIN.match(bare)
     said = (read_saying(each) for each in dict.fromkeys([content, again["first"] if again else bare]))
-    return asked is not None and any(each is not None and _is_closer(each, asked) for each in said)
+    return asked is not None and any(each is not None and _is_closer(each, asked, is_act=is_act) for each in said)
 
 
-def _is_closer(said: Saying, asked: Saying) -> bool:
+def _is_closer(said: Saying, asked: Saying, *, is_act: bool) -> bool:
     is_then = all(any(day in other for other in said.when) for day in asked.when)
     is_ours = asked.relation == "have" and said.subject == "us"  # our dog is mine, too
     if said.is_so != asked.is_so or not (said.subject == asked.subject or is_ours) or not is_then:
@@ -408,7 +410,7 @@ def _is_closer(said: Saying, asked: Saying) -> bool:
     is_alike = (said.relation, said.act) == (asked.relation, asked.act)
     if is_alike and any(_bare(asked.thing, asked.act).is_same(each) for each in things):
         return True
-    kind = _kind_of(asked)
+    kind = None if is_act else _kind_of(asked)
     if kind is None or not said.is_so or said.relation not in kind.relations or said.act != asked.act:
         return False
     known = min((each for each in things if each.kinds), key=lambda each: len(each.words), default=said.thing)
@@ -433,8 +435,11 @@ def _kind_of(asked: Saying) -> _Wanted | None:
         return None
     name = min(asked.thing.words[0])
     wanted = next(filter(None, map(_of_kind, (name, *categories.load().spellings_of(name)))), None)
-    used = wanted.relations & {"drive", "ride"} if wanted and asked.relation == "have" else frozenset[str]()
-    return wanted._replace(relations=used | {asked.relation}) if wanted else None
+    if wanted is None:
+        return None
+    used = {"drive", "ride"} if asked.relation == "have" else set[str]()
+    relations = {asked.relation} | used
+    return wanted._replace(relations=frozenset(relations & wanted.relations if wanted.relations else relations))
 
 
 def _members_of(what: str) -> list[str]:
