@@ -654,6 +654,8 @@ def test_a_reminder_is_kept_as_what_it_reminds_of() -> None:
         ("I play chess", "don't keep a note about me playing chess"),
         ("I have a hamster", "please keep no record of my hamster"),
         ("我每个月看两场电影", "我看电影的事你别记了"),
+        ("我每天喝兩杯咖啡", "我有喝咖啡這件事別再記了"),
+        ("I have a beagle", "erase from memory that I have a dog"),
     ],
 )
 def test_a_statement_means_what_says_it_more_closely(content: str, said: str) -> None:
@@ -702,6 +704,8 @@ def test_what_says_something_else_stays(content: str, said: str) -> None:
         ("could we pretend I never said I play squash?", ["I play squash"]),
         ("I told you that I play the oboe, please don't write that down", ["I play the oboe"]),
         ("我剛才說我住在嘉義，別存下來", ["我住在嘉義"]),
+        ("剛才我說我會說西班牙文，請不要存", ["我會說西班牙文"]),
+        ("麻煩從你的記憶裡把賽車刪掉", ["賽車"]),
         ("techno stuff, please remove it from your memory", ["techno"]),
         ("Delete where I live and forget where I work", ["where I live", "where I work"]),
         ("don't keep a note about me playing chess", ["me playing chess"]),
@@ -712,7 +716,10 @@ def test_what_stands_around_is_not_what_is_named(said: str, named: list[str]) ->
     assert [asked.words for asked in to_forget(said)] == named
 
 
-@pytest.mark.parametrize("said", ["別再記得我說的話", "不要再記得我說過的話", "stop remembering what I say"])
+@pytest.mark.parametrize(
+    "said",
+    ["別再記得我說的話", "不要再記得我說過的話", "請不要再記得我告訴你的任何事", "stop remembering what I say"],
+)
 def test_all_that_was_said_is_everything(said: str) -> None:
     assert [asked.is_everything for asked in to_forget(said)] == [True]
 

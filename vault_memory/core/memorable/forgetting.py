@@ -383,6 +383,8 @@ _AMOUNT = lazily(f"[了过着]?{_NUMBER}{_MEASURE}[多半]?的?(?=[\u3400-\u9fff
 _VERB_AGAIN = lazily("^(?P<first>.*(?P<verb>[\u3400-\u9fff]).{1,8})(?P=verb)$")
 """Says its verb again, for how long it is done: 學鋼琴學了十年."""
 _GERUND = lazily("^(?P<who>i|we) (?P<stem>[a-z]{2,})ing(?= )")
+_HAS_DONE = lazily("(?<=^我)有(?=[\u3400-\u9fff]{2})")
+"""Says no more than that it is so, before what is done: 我有喝咖啡."""
 _GOES = frozenset(("上", "到", "跑"))
 """Verbs of going to a place, beside those that are no word of it: 上健身房."""
 _OF_ITS_OWN = (LIKE, FAVOURITE, LIVE)
@@ -422,7 +424,9 @@ def _statement(what: str) -> Saying | None:
     gerund = _GERUND.match(what)
     verbs = [gerund["stem"], f"{gerund['stem']}e", gerund["stem"][:-1]] if gerund else []
     told = [read_saying(f"{gerund['who']} {verb}{what[gerund.end() :]}") for verb in verbs] if gerund else []
-    said = next((each for each in told if each and each.relation != DO), None) or read_saying(what)
+    done = read_saying(_HAS_DONE.sub("", what)) if _HAS_DONE.search(what) else None
+    said = done if done and done.act else next((each for each in told if each and each.relation != DO), None)
+    said = said or read_saying(what)
     if said and said.relation != DO and said.thing.words[0] == {"的"} and len(said.thing.words) > 1:
         return replace(said, thing=replace(said.thing, words=said.thing.words[1:]))
     return said

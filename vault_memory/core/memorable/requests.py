@@ -34,7 +34,7 @@ _BEGINS = (
     r"|(?P<keeps>{memorable.forget.keeps})(?P<record> {memorable.forget.record_of})?|{memorable.forget.deletes})"
 )
 _ENDS = (
-    rf"^{_ASKS}(?P<whole>把|将)?(?P<object>(?!别|不要|不准|千万|没).*?)(?<![别不没勿邀申])(?:{{memorable.forget.too}}|{_ASKS})*"
+    rf"^{_ASKS}(?P<front>{{memorable.forget.from_memory}})?{_ASKS}(?P<whole>把|将)?(?P<object>(?!别|不要|不准|千万|没).*?)(?<![别不没勿邀申])(?:{{memorable.forget.too}}|{_ASKS})*"
     r"(?P<place>{memorable.forget.from_memory}(?:把|将)?)?"
     r"(?:(?P<unsaid>{memorable.forget.unsaid_at_end})|(?P<verb>{memorable.forget.at_end})"
     r"|(?P<dropped>{memorable.forget.dropped})|{memorable.forget.deletes})"
@@ -355,7 +355,7 @@ def _unread(text: str, lexicon: Lexicon) -> _Request | None:
             is_asked = is_asked and favourite_in(named) is None
         is_told = (_is_of_person(named, is_task=is_task) or is_asked) and not is_whole and not is_slip
         is_of_memory = is_unsaid or is_told or (is_whole and not is_task)
-        return _Request(named + (ended["place"] or ""), is_of_memory, is_unsaid)
+        return _Request(named + (ended["place"] or ended["front"] or ""), is_of_memory, is_unsaid)
     return None
 
 
