@@ -698,6 +698,7 @@ def test_what_says_something_else_stays(content: str, said: str) -> None:
         ("刪掉你對我愛看棒球的記憶", ["我愛看棒球"]),
         ("我剛剛說我在學跳舞，你別記下來", ["我在學跳舞"]),
         ("Forget where I live and forget my job", ["where I live", "job"]),
+        ("Forget where I live and delete the file", ["where I live"]),
         ("忘掉我住哪裡和忘掉我的工作", ["我住哪裡", "工作"]),
         ("吃辣那個不用記啦", ["吃辣"]),
         ("btw the pizza thing, forget it", ["pizza"]),

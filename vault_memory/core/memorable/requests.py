@@ -229,9 +229,12 @@ def _several(request: _Request, lexicon: Lexicon, *, is_all: bool) -> list[Forge
     where it names one, or one of them says nothing."""
     kinds = _kinds_named(request.object)
     parts = [request._replace(object=each) for each in kinds] if kinds else list(_parts(request, lexicon))
-    found = [_read(each, lexicon, is_all=is_all) for each in parts]
-    named = [each for each in found if each and (each.is_said or each.is_own)]
-    return named if len(named) == len(parts) > 1 else []
+    found = [(each, _read(each, lexicon, is_all=is_all)) for each in parts]
+    meant = [
+        forget for each, forget in found if forget or each.is_of_memory >= request.is_of_memory
+    ]  # no task beside it
+    named = [each for each in meant if each and (each.is_said or each.is_own)]
+    return named if len(parts) > 1 and len(named) == len(meant) else []
 
 
 def _parts(request: _Request, lexicon: Lexicon) -> Iterator[_Request]:
