@@ -628,3 +628,125 @@ def test_near_misses_of_these_take_nothing(said: str) -> None:
 
 def test_a_reminder_is_kept_as_what_it_reminds_of() -> None:
     assert [each.content for each in memorable("千萬別忘了我開計程車")] == ["我開計程車"]
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("I have a corgi named Otis", "forget that I have a dog"),
+        ("我養了一隻柴犬叫小白", "請不要再記得我有養狗"),
+        ("我养了一只英短叫团子", "忘掉我有猫这件事"),
+        ("I have a tabby", "stop remembering that I have a cat"),
+        ("I drive a Honda", "forget that I have a car"),
+        ("I play the cello", "forget that I play an instrument"),
+        ("我養了兩隻烏龜", "忘掉我有寵物"),
+        ("我每天抽一包菸", "你不用記得我抽菸"),
+        ("我每天抽一包烟", "我抽烟的事你别记了"),
+        ("我打了十年的羽球", "忘記我打羽球"),
+        ("我學鋼琴學了十年", "忘掉我學鋼琴"),
+        ("我每天喝三壺茶", "忘掉我喝茶"),
+        ("我每個禮拜去健身房三次", "麻煩把我上健身房的事從記憶裡刪掉"),
+        ("我養了一隻貓", "忘掉我養的貓"),
+        ("我不吃牛肉", "我不吃牛的事情不用記"),
+        ("我不吃豬肉", "不要記得我不吃豬"),
+        ("I speak Welsh", "no need to keep a record of me speaking Welsh"),
+        ("I moved from Google to Meta", "forget where I work"),
+        ('I live in "The Shire" near Bath', "forget where I live"),
+        ("我收集郵票", "幫我忘記郵票"),
+        ("I collect stamps", "please forget stamps"),
+        ("I play chess", "don't keep a note about me playing chess"),
+        ("I have a hamster", "please keep no record of my hamster"),
+        ("我每个月看两场电影", "我看电影的事你别记了"),
+        ("我每天喝兩杯咖啡", "我有喝咖啡這件事別再記了"),
+        ("I have a beagle", "erase from memory that I have a dog"),
+    ],
+)
+def test_a_statement_means_what_says_it_more_closely(content: str, said: str) -> None:
+    """Of a sort of the thing, or with how much, how long and where."""
+    (asked,) = to_forget(said)
+    assert asked.cut(content).fit
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("I love corgis", "forget that I have a dog"),
+        ("I love corgis", "forget that I love dogs"),
+        ("I have a table next to my dog", "forget that I have a dog"),
+        ("I have a corgi", "forget that I have a cat"),
+        ("I have a dog", "forget that I have a corgi"),
+        ("I don't have a dog", "forget that I have a dog"),
+        ("我買了一包菸", "忘掉我抽菸"),
+        ("我不抽菸", "忘掉我抽菸"),
+        ("我住台北", "忘掉我住台灣"),
+        ("我养了一只羊", "忘掉我不吃羊"),
+        ("我在健身房工作", "忘掉我上健身房"),
+        ("我有一台本田", "忘掉我有機車"),
+        ("I moved from Vim to Emacs", "forget where I work"),
+        ("I moved from sales to support", "forget where I work"),
+        ('I live for "Friends"', "forget where I live"),
+        ("我收集郵票的故事", "幫我忘記郵票"),
+    ],
+)
+def test_what_says_something_else_stays(content: str, said: str) -> None:
+    """The near misses of these."""
+    assert [asked.cut(content).fit for asked in to_forget(said)] == [0]
+
+
+@pytest.mark.parametrize(
+    ("said", "named"),
+    [
+        ("烏龜的事情請從你的記憶裡移除", ["烏龜"]),
+        ("我收到的邀請請從記憶裡刪掉", ["收到的邀請"]),
+        ("刪掉你對我愛看棒球的記憶", ["我愛看棒球"]),
+        ("我剛剛說我在學跳舞，你別記下來", ["我在學跳舞"]),
+        ("Forget where I live and forget my job", ["where I live", "job"]),
+        ("Forget where I live and delete the file", ["where I live"]),
+        ("忘掉我住哪裡和忘掉我的工作", ["我住哪裡", "工作"]),
+        ("吃辣那個不用記啦", ["吃辣"]),
+        ("btw the pizza thing, forget it", ["pizza"]),
+        ("could we pretend I never said I play squash?", ["I play squash"]),
+        ("I told you that I play the oboe, please don't write that down", ["I play the oboe"]),
+        ("我剛才說我住在嘉義，別存下來", ["我住在嘉義"]),
+        ("剛才我說我會說西班牙文，請不要存", ["我會說西班牙文"]),
+        ("麻煩從你的記憶裡把賽車刪掉", ["賽車"]),
+        ("techno stuff, please remove it from your memory", ["techno"]),
+        ("Delete where I live and forget where I work", ["where I live", "where I work"]),
+        ("don't keep a note about me playing chess", ["me playing chess"]),
+    ],
+)
+def test_what_stands_around_is_not_what_is_named(said: str, named: list[str]) -> None:
+    """Politeness, where it is to go from, whose memory it is, when it was said, a verb that is said again."""
+    assert [asked.words for asked in to_forget(said)] == named
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["別再記得我說的話", "不要再記得我說過的話", "請不要再記得我告訴你的任何事", "stop remembering what I say"],
+)
+def test_all_that_was_said_is_everything(said: str) -> None:
+    assert [asked.is_everything for asked in to_forget(said)] == [True]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "我在學跳舞，你別記下來",
+        "我剛說我要買茶，你別忘了",
+        "我剛剛說的數字你不要記錯",
+        "鑰匙那個，我忘了",
+        "牛奶那個刪掉",
+        "第三章那個不用記",
+        "會議那個不用記",
+        "remove the login thing",
+        "the login thing, delete it",
+        "The meeting thing, forget it, let's move on",
+        "Should we pretend I never said that?",
+        "don't keep a record of my commits",
+        "從記憶卡裡刪掉照片",
+        "別忘記我說的話",
+        "Never forget what I tell you",
+    ],
+)
+def test_what_points_at_something_else_is_no_request(said: str) -> None:
+    assert not to_forget(said)

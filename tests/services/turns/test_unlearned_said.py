@@ -35,6 +35,7 @@ def changes(recorded: Recorded) -> list[str]:
         "忘記叫我小美這件事",
         "Forget that I use Docker, Python and Redis",
         "我在用 Docker，這件事忘掉吧",
+        "別再記得我說的話",
     ],
 )
 def test_nothing_is_learned_from_what_is_to_be_forgotten(vault: Vault, request_to_forget: str) -> None:
@@ -68,6 +69,12 @@ def test_what_else_the_message_says_is_learned(vault: Vault, message: str, learn
         ("我住在台南", "別再記得我住哪裡"),
         ("我住在台南", "忘記我住在哪裡"),
         ("我在台積電上班", "忘記我在哪裡上班"),
+        ("I have a corgi named Biscuit", "forget that I have a dog"),
+        ("我每天抽一包菸", "你不用記得我抽菸"),
+        ("我每個禮拜去健身房三次", "麻煩把我上健身房的事從記憶裡刪掉"),
+        ("I moved from Google to Meta", "forget where I work"),
+        ("我在學跳舞", "我剛剛說我在學跳舞，你別記下來"),
+        ("I speak Welsh", "no need to keep a record of me speaking Welsh"),
     ],
 )
 def test_what_is_named_by_a_word_or_a_question_goes_or_is_told(vault: Vault, told: str, request_to_forget: str) -> None:

@@ -8,11 +8,12 @@ from functools import cached_property
 from typing import NamedTuple
 
 from vault_memory.core.extraction import load_lexicon
+from vault_memory.core.memorable.ending import ended_with
 from vault_memory.core.memorable.kinds import LIFE, VEHICLES
 from vault_memory.core.memorable.parts import Cut, may_say_more, statements, without
-from vault_memory.core.memorable.saying import is_all_about, is_near, says_as_much
-from vault_memory.core.memorable.things import is_capital_otherwise, is_in_longer_name, is_named_in
-from vault_memory.core.memorable.wording import BE, DO, FAVOURITE, LIKE, LIVE, WORK, read_saying, says_something
+from vault_memory.core.memorable.saying import compared, is_all_about, is_near, says_as_much
+from vault_memory.core.memorable.things import Thing, is_capital_otherwise, is_in_longer_name, is_named_in
+from vault_memory.core.memorable.wording import BE, DO, FAVOURITE, LIKE, LIVE, WORK, Saying, read_saying, says_something
 from vault_memory.core.memories import categories
 from vault_memory.core.text import fold, is_carried, lazily, same
 
@@ -56,7 +57,7 @@ class Forget:
         """Texts with which the memories that may be meant share a word, or what they are about."""
         wanted = self._wanted
         about = [self.what if self.is_said else f"I like {self.what}"]
-        named = () if self.is_said else categories.load().spellings_of(self.what)
+        named = _members_of(self.what) if self.is_said else categories.load().spellings_of(self.what)
         return [*dict.fromkeys([self.what, *about, " ".join(named), *(wanted.found_by if wanted else ())])]
 
     def is_in_doubt(self, content: str) -> bool:
@@ -101,8 +102,10 @@ class Forget:
         if self._wanted and (self.is_said or self._wanted.fits(content)):
             return int(self._wanted.fits(content))
         if self.is_said:
-            if same(content, self.what):
+            if same(content, self.what) or compared(self.what, content) == "same":
                 return 2
+            if _says_closer(content, self.what):
+                return 1
             if is_in_longer_name(self.what, content):
                 return 0
             asked = read_saying(self.what)
@@ -110,11 +113,13 @@ class Forget:
                 is_statement(self.what) and is_statement(content)
             )
             return says_as_much(content, self.what) or int(not is_read and is_carried(self.what, content))
+        if _says_closer(content, f"i {self.what}" if self.what.isascii() else f"我{self.what}", is_act=True):
+            return 1  # 看電影
         if self.is_had:
             return int(_has(content, self.what, is_liked=not self.is_own))
         if self.is_sure:
             return int(is_named_in(self.what, content) and not is_in_longer_name(self.what, content))
-        return 2 if is_all_about(content, self.what) else 0
+        return 2 if is_all_about(content, self.what) or _is_done_with(content, self.what) else 0
 
     def means(self, content: str) -> bool:
         """Whether a memory with this content is to be forgotten."""
@@ -130,7 +135,7 @@ _HOME = lazily(r"^(?:(?:home )?address|地址|住址|居住地|住处|住所|(?:
 """Where one lives, as a matter of its own."""
 _LIVES = lazily(
     r"^(?:i|we)(?:'m| am|'re| are)?(?: (?:currently|now|still))* (?:live|living|reside) "
-    r"(?:(?:in|at|on|over) (?:the|an?|my|our) |near |with |by |next to |outside |close to |alone|abroad)"
+    r"(?:(?:in|at|on|over) (?:[\"'“‘]|(?:the|an?|my|our) )|near |with |by |next to |outside |close to |alone|abroad)"
     r"|^(?:我|我们)(?:现在|目前|一个人|都)?住(?!院)"
 )
 """Says where its person lives, though no town."""
@@ -140,6 +145,10 @@ _WORKS_AS = lazily(
     r"|^my (?:job|profession|occupation) is |^我们?的?(?:工作|职业|本业|正职)是"
 )
 """Says what its person's job is, though it is in no list."""
+_CHANGED_JOB = lazily(
+    r"^I(?:'ve| have)?(?: just| recently)? (?:moved|switched|went|transferred|jumped ship) from "
+    r"([^,.]+?) to ([^,.]+?)(?: (?:last|this|in) [^,.]+)?[.! ]*$"
+)
 _NAMES = lazily(r"^(?:(?:full |first |last )?name|名字|姓名)$")
 _FRONTED = lazily(
     r"^(?:where|what|which|who)(?: (?:kinds?|sorts?|types?) of)?(?: (?P<kind>[a-z ]{2,30}?))?"
@@ -199,6 +208,7 @@ class _Wanted(NamedTuple):
             *dwelt,
             *favourite,
             *(places[each] for each in (LIVE, WORK) if each in self.relations),
+            *(("I moved from Where to Where",) if WORK in self.relations else ()),
         ]
 
     def fits(self, content: str) -> bool:
@@ -211,6 +221,8 @@ class _Wanted(NamedTuple):
         if self.relations == {LIVE} and _LIVES.match(fold(content)):
             return True
         if WORK in self.relations and _WORKS_AS.match(fold(content)):
+            return True
+        if WORK in self.relations and _is_another_job(content):
             return True
         said = read_saying(content)
         if said is None or (self.relations and said.relation not in self.relations):
@@ -366,12 +378,120 @@ def is_kind(name: str) -> bool:
     return _of_kind(name) is not None
 
 
+_NUMBER = "(?<![每第])(?:[一二两三四五六七八九十百千几半]|[0-9]+|许多|很多|好多)+[多来]?"
+_MEASURE = (
+    "(?:[个只条匹头位名张把辆架台间家支根颗粒片块包盒袋箱杯瓶罐碗盘壶锅缸盆盏桌株朵串份顿餐套双对副件本册首篇幅集部出场局节堂门种样次趟遍回圈天晚周年岁分]"
+    "|个?(?:月|礼拜|星期)|小时|分钟|公里|公尺|公斤|学期)"
+)
+_AMOUNT = lazily(f"[了过着]?{_NUMBER}{_MEASURE}[多半]?的?(?=[\u3400-\u9fffa-z]|$)")
+"""How much, how many or how long, between a verb and its thing, or behind them: 抽一包菸, 打了三年的網球."""
+_VERB_AGAIN = lazily("^(?P<first>.*(?P<verb>[\u3400-\u9fff]).{1,8})(?P=verb)$")
+"""Says its verb again, for how long it is done: 學鋼琴學了十年."""
+_GERUND = lazily("^(?P<who>i|we) (?P<stem>[a-z]{2,})ing(?= )")
+_HAS_DONE = lazily("(?<=^我)有(?=[\u3400-\u9fff]{2})")
+"""Says no more than that it is so, before what is done: 我有喝咖啡."""
+_GOES = frozenset(("上", "到", "跑"))
+"""Verbs of going to a place, beside those that are no word of it: 上健身房."""
+_OF_ITS_OWN = (LIKE, FAVOURITE, LIVE)
+"""Who likes a sort of a thing may not like all of it; a town is no sort of country."""
+
+
+def _says_closer(content: str, what: str, *, is_act: bool = False) -> bool:
+    """Whether a text says what some words say of their person, but more closely: of a sort of thing (a corgi is a dog),
+    or how much of it and how long (抽一包菸 of 抽菸). `is_act`: the words only name what is done, or a thing."""
+    asked, folded = _statement(what), fold(content)
+    bare = _AMOUNT.sub("", folded.rstrip(" .!。"))
+    again = _VERB_AGAIN.match(bare)
+    said = (read_saying(each) for each in dict.fromkeys([content, again["first"] if again else bare]))
+    return asked is not None and any(each is not None and _is_closer(each, asked, is_act=is_act) for each in said)
+
+
+def _is_closer(said: Saying, asked: Saying, *, is_act: bool) -> bool:
+    is_then = all(any(day in other for other in said.when) for day in asked.when)
+    is_ours = asked.relation == "have" and said.subject == "us"  # our dog is mine, too
+    if said.is_so != asked.is_so or not (said.subject == asked.subject or is_ours) or not is_then:
+        return False
+    if asked.more not in ("", said.more):
+        return False
+    things = [_bare(each, said.act) for each in (said.thing, *ended_with(said))]
+    is_alike = (said.relation, said.act) == (asked.relation, asked.act)
+    if is_alike and any(_bare(asked.thing, asked.act).is_same(each) for each in things):
+        return True
+    kind = None if is_act else _kind_of(asked)
+    if kind is None or not said.is_so or said.relation not in kind.relations or said.act != asked.act:
+        return False
+    known = min((each for each in things if each.kinds), key=lambda each: len(each.words), default=said.thing)
+    return bool(kind.kinds & categories.load().categories_of(min(known.words[-1])).keys())
+
+
+def _statement(what: str) -> Saying | None:
+    """What some words say, as «that I speak Welsh» has it: «me speaking Welsh», 我養的貓."""
+    gerund = _GERUND.match(what)
+    verbs = [gerund["stem"], f"{gerund['stem']}e", gerund["stem"][:-1]] if gerund else []
+    told = [read_saying(f"{gerund['who']} {verb}{what[gerund.end() :]}") for verb in verbs] if gerund else []
+    done = read_saying(_HAS_DONE.sub("", what)) if _HAS_DONE.search(what) else None
+    said = done if done and done.act else next((each for each in told if each and each.relation != DO), None)
+    said = said or read_saying(what)
+    if said and said.relation != DO and said.thing.words[0] == {"的"} and len(said.thing.words) > 1:
+        return replace(said, thing=replace(said.thing, words=said.thing.words[1:]))
+    return said
+
+
+def _kind_of(asked: Saying) -> _Wanted | None:
+    """The kind whose name is all of the thing of which something is said, and what its person has to do with it: who
+    has a car may drive it."""
+    if not asked.is_so or asked.relation in _OF_ITS_OWN or len(asked.thing.words) > 1:
+        return None
+    name = min(asked.thing.words[0])
+    wanted = next(filter(None, map(_of_kind, (name, *categories.load().spellings_of(name)))), None)
+    if wanted is None:
+        return None
+    used = {"drive", "ride"} if asked.relation == "have" else set[str]()
+    relations = {asked.relation} | used
+    return wanted._replace(relations=frozenset(relations & wanted.relations if wanted.relations else relations))
+
+
+def _members_of(what: str) -> list[str]:
+    """What is of the kind of which some words say something."""
+    asked = _statement(what)
+    kind = _kind_of(asked) if asked else None
+    return categories.load().words_of(kind.kinds) if kind else []
+
+
+def _bare(thing: Thing, act: str) -> Thing:
+    """A thing without how much of it is done, and without going there; of an animal that is eaten its meat, too."""
+    words = tuple(word for word in thing.words if not any(map(_AMOUNT.fullmatch, word))) or thing.words
+    if len(words) > 1 and words[0] & _GOES and "place" in thing.kinds:
+        words = words[1:]
+    if act.endswith("吃") and len(words) == 1 and "animal" in thing.kinds:
+        words = (words[0] | {f"{name}肉" for name in words[0]},)
+    return replace(thing, words=words)
+
+
 def _has(content: str, thing: str, *, is_liked: bool) -> bool:
     """Whether a text says that its person has to do with just this thing, and, unless `is_liked`, not only that he or
     she likes it."""
     said = read_saying(content)
     is_about = said is not None and (is_liked or (said.is_so and said.relation not in (LIKE, FAVOURITE)))
     return said is not None and is_about and any(thing in word for word in said.thing.words)
+
+
+def _is_done_with(content: str, subject: str) -> bool:
+    """Whether all that a text says is what its person does with a thing: 收集郵票."""
+    said, of = read_saying(content), read_saying(f"i like {subject}")
+    if said is None or of is None or said.relation != DO or len(said.thing.words) < 2:
+        return False
+    return replace(said.thing, words=said.thing.words[1:]).is_same(of.thing)
+
+
+def _is_another_job(content: str) -> bool:
+    """Whether a text says that its person has gone from one company to another: names, of no town or technology."""
+    moved = _CHANGED_JOB.match(content)
+    if moved is None or read_saying(content) is None:
+        return False
+    known, technologies = categories.load(), load_lexicon().names
+    is_named = all(name[0].isupper() for name in moved.groups())
+    return is_named and not any(known.categories_of(name) or fold(name) in technologies for name in moved.groups())
 
 
 def is_statement(text: str) -> bool:

@@ -30,10 +30,12 @@ from vault_memory.core.text import fold, lazily, tokens
 _ASKS = r"(?:(?:{memorable.forget.asks}|{subjects.matter.polite})[ ,]*)*"
 _BEGINS = (
     rf"^(?:{{memorable.forget.too}} ?)*{_ASKS}(?:(?P<unsaid>{{memorable.forget.unsaid}})"
-    r"|(?P<verb>{memorable.forget.verbs})|(?P<keeps>{memorable.forget.keeps})|{memorable.forget.deletes})"
+    r"|(?P<verb>{memorable.forget.verbs})"
+    r"|(?P<keeps>{memorable.forget.keeps})(?P<record> {memorable.forget.record_of})?|{memorable.forget.deletes})"
 )
 _ENDS = (
-    rf"^{_ASKS}(?P<whole>把|将)?(?P<object>(?!别|不要|不准|千万|没).*?)(?<![别不没勿])(?:{{memorable.forget.too}}|{_ASKS})*"
+    rf"^{_ASKS}(?P<front>{{memorable.forget.from_memory}})?{_ASKS}(?P<whole>把|将)?(?P<object>(?!别|不要|不准|千万|没).*?)(?<![别不没勿邀申])(?:{{memorable.forget.too}}|{_ASKS})*"
+    r"(?P<place>{memorable.forget.from_memory}(?:把|将)?)?"
     r"(?:(?P<unsaid>{memorable.forget.unsaid_at_end})|(?P<verb>{memorable.forget.at_end})"
     r"|(?P<dropped>{memorable.forget.dropped})|{memorable.forget.deletes})"
     r"(?:[ ,]|{memorable.forget.rest})*$"
@@ -45,13 +47,20 @@ _BEFORE = (
 )
 _BEHIND = (
     r"(?:(?P<named>{memorable.forget.named_behind})|(?P<matter>{memorable.forget.spoken_behind})"
-    r"|(?P<record>{memorable.forget.record}))$"
+    r"|(?P<record>{memorable.forget.record})"
+    r"|(?<!my )(?<!our )(?<! a )(?<!the )(?P<pointed>{memorable.forget.pointed}))$"
 )
+_HELD = r"^{memorable.forget.held}"
+"""Of what the assistant's memory is: 你對我愛看棒球的記憶."""
+_ONE_POINTED_AT = r"^(?:(?:(?:the|that|this|all that) )?[a-z].* |[^我]+){memorable.forget.pointed}$"
+"""A matter that is only pointed at: «the pizza thing», 吃辣那個."""
 _MATTER = r"^{memorable.forget.about}.+(?:{memorable.forget.spoken_behind}|{memorable.forget.record})$"
 """Names a matter in front: 關於茶的事."""
 _REST = r"(?:[\s,:~.!?]|{memorable.forget.rest}|{subjects.matter.polite})*$"
 _IDIOM = r"^(?:{memorable.own.leads}|[ ,])*forget it$"
 """Says no more than «never mind»."""
+_LAST = lazily("(?<![a-z])(?:just|last)(?![a-z])|刚|前面|上面|上一")
+"""Says that no more is meant than what was said just now."""
 _POINTS = r"^(?:[\s,:~.!?的]|{memorable.forget.pointing})*$"
 _EVERYTHING = r"^(?P<own>(?:我|咱)们?(?:自己)?的?)?(?:{memorable.forget.all})的?$"
 _SAYS_NO_MORE = r"^(?:[\s,:~.!?]|{memorable.forget.rest}|{subjects.matter.polite}|{memorable.own.leads})*$"
@@ -61,9 +70,14 @@ _GOES_ON = (
     r"|(?:where|what|which|who) (?:i|my)|(?:my|our) [a-z]+$)|^(?:还有|以及|和|跟|也)+(?=我)"
 )
 """Names more of what is to be forgotten: «and where I live», 還有我住羅馬."""
-_JOINED = lazily(rf"(?:[,、]|\s+(?:and|or|as well as))\s*(?={_NAMED})|(?:和|跟|以及|还有|、)(?=我)")
+_JOINED = (
+    rf"(?:[,、]|\s+(?:and|or|as well as))\s*(?:(?:{{memorable.forget.too}} ?)*{_ASKS}"
+    rf"(?:(?P<verb>{{memorable.forget.verbs}})|(?P<task>{{memorable.forget.deletes}}))\s*|(?={_NAMED}))"
+    rf"|(?:和|跟|以及|还有|也|、)+(?:{_ASKS}(?:(?P<han_verb>{{memorable.forget.verbs}})|(?P<han_task>{{memorable.forget.deletes}}))|(?=我))"
+)
+"""Between the several things that a request names; its verb may be said again: «where I live and forget my job»."""
 _AND = lazily(r"(?: and (?:my )?|[和跟与及、](?:我的)?|以及(?:我的)?|,)")
-_ME = lazily(r"^me (?=[a-z]+ing )")
+_ME, _I = lazily(r"^me (?=[a-z]+ing(?![a-z]))"), lazily(r"^i (?=[a-z]+ing(?![a-z]))")
 _STATES = lazily(
     r"^(?:(?:i|we)(?:'m|'ve|'d|'re)?(?![a-z])|(?:我|咱|俺)(?!们?家?的)们?(?:家(?![人庭乡长教]))?"
     r"|(?:my|our)(?= .*(?:is|are|has|have)\b)|我的(?=.*[叫是在有]))"
@@ -79,6 +93,7 @@ _TAKES = lazily("[把将]")
 _HAS_TAKEN = lazily("^(?:我|咱|俺)们?(?:已经|就|又|都)?[把将]")
 """Says what its person has done: 我把茶的事忘了."""
 _THIS = lazily("^(?:(?:it|that|this)|[这那](?:个|句|点|条)?)$")
+_THIS_FIRST = lazily("^(?:(?:it|that|this)(?![a-z])|[这那](?:个|句|点|条)?(?![件个些]))")
 _TO_YOU = lazily("[请你您帮]|麻烦|拜托|劳烦")
 _LATIN = lazily("[a-z0-9]")
 _HAN = lazily("[\u3400-\u9fff]")
@@ -164,21 +179,15 @@ def _asked(turn: HeardTurn) -> Iterator[_Asked]:
     for at, each in enumerate(clauses[1:], 1):
         if at not in asked and at - 1 in asked and (more := lexicon.shape(_GOES_ON).match(each.text)):
             asked[at] = asked[at - 1]._replace(object=each.text[more.end() :].strip())
+        if at not in asked and at - 1 not in asked and turn.is_refused and _is_told_before(clauses[at - 1], each, turn):
+            asked[at] = _Request("", True)
     pointed = {at - 1 for at in asked if at and _only_points(asked[at], lexicon) and at - 1 not in asked}
     is_all = len(asked) + len(pointed) == len(clauses)
     for at, request in asked.items():
         first = clauses[at]
         if at - 1 in pointed:  # 我討厭香菜這件事，請忘掉
-            first, before = clauses[at - 1], clauses[at - 1].text
-            whole = (before[opening(before, lexicon) :], before)  # 我跟你說 may open it, or be what names it
-            is_asked = is_all and asked_for(whole[0]) is not None  # «Where I live: forget it»
-            is_meant = _is_of_person(before, is_task=not request.is_of_memory)
-            is_meant = is_meant or lexicon.shape(_MATTER).match(before) is not None
-            is_meant = is_asked or (is_meant and not lexicon.shape(_IDIOM).match(clauses[at].text))
-            is_meant = is_meant and not turn.is_refused
-            request = request._replace(is_of_memory=request.is_unsaid or is_meant)
-            tail = "" if _THIS.match(request.object) else request.object
-            objects = [request._replace(object=each + tail) for each in whole]
+            first = clauses[at - 1]
+            objects = _of_what_it_points_at(request, first.text, clauses[at].text, turn, is_all=is_all)
         else:
             objects = [request]
         several = _several(objects[0], lexicon, is_all=is_all)
@@ -192,13 +201,55 @@ def _asked(turn: HeardTurn) -> Iterator[_Asked]:
             yield _Asked(replace(forget, what=what, words=_as_written(what, turn, start)), first.start, end)
 
 
+def _of_what_it_points_at(
+    request: _Request, before: str, text: str, turn: HeardTurn, *, is_all: bool
+) -> list[_Request]:
+    """A request that points at the clause `before` its `text`, as one that names what that says: without what opens it
+    (我跟你說), which may be what names it, and with that."""
+    lexicon = turn.lexicon
+    whole, tail = before[opening(before, lexicon) :], _THIS_FIRST.sub("", request.object)
+    told, marks = _unwrapped(whole, lexicon)
+    is_from_memory = "named" in _unwrapped(tail, lexicon)[1]  # «please remove it from your memory»
+    is_sure = is_from_memory or (request.is_of_memory and not request.may_be_slip)
+    is_pointed_at = is_all and is_sure and _points_at_known(whole, lexicon)  # «the pizza thing, forget it»
+    if is_from_memory:
+        return [request._replace(object=whole + tail, is_of_memory=True)] if is_pointed_at else [request]
+    is_meant = _is_of_person(told if "named" in marks else before, is_task=not request.is_of_memory)
+    is_meant = is_meant or lexicon.shape(_MATTER).match(before) is not None
+    is_meant = is_meant and not lexicon.shape(_IDIOM).match(text)
+    is_asked = is_all and asked_for(whole) is not None  # «Where I live: forget it»
+    is_meant = is_meant or is_asked or is_pointed_at
+    is_meant = is_meant and ("named" in marks or not turn.is_refused)  # 我剛剛說我在學跳舞，你別記下來
+    request = request._replace(is_of_memory=request.is_unsaid or is_meant)
+    return [request._replace(object=each + tail) for each in (whole, before)]
+
+
 def _several(request: _Request, lexicon: Lexicon, *, is_all: bool) -> list[Forget]:
     """What a request means that names several things of its person, each as one alone would: 我愛披薩和我住哪裡. None
     where it names one, or one of them says nothing."""
-    parts = [request._replace(object=each) for each in _kinds_named(request.object) or _JOINED.split(request.object)]
-    found = [_read(each, lexicon, is_all=is_all) for each in parts]
-    named = [each for each in found if each and (each.is_said or each.is_own)]
-    return named if len(named) == len(parts) > 1 else []
+    kinds = _kinds_named(request.object)
+    parts = [request._replace(object=each) for each in kinds] if kinds else list(_parts(request, lexicon))
+    found = [(each, _read(each, lexicon, is_all=is_all)) for each in parts]
+    meant = [
+        forget for each, forget in found if forget or each.is_of_memory >= request.is_of_memory
+    ]  # no task beside it
+    named = [each for each in meant if each and (each.is_said or each.is_own)]
+    return named if len(parts) > 1 and len(named) == len(meant) else []
+
+
+def _parts(request: _Request, lexicon: Lexicon) -> Iterator[_Request]:
+    """A request for each of the things that one names, or the one."""
+    at, is_of_memory = 0, request.is_of_memory
+    joints = list(lexicon.shape(_JOINED).finditer(request.object))
+    verbs = [joined for joined in joints if joined["verb"] or joined["han_verb"]]
+    is_any = is_of_memory or bool(verbs)
+    for joined in [*joints, None]:
+        text = request.object[at : joined.start() if joined else None]
+        is_meant = is_of_memory or (is_any and asked_for(text) is not None)  # «delete where I live and forget …»
+        yield request._replace(object=text, is_of_memory=is_meant)
+        if joined:
+            is_task = bool(joined["task"] or joined["han_task"])
+            at, is_of_memory = joined.end(), joined in verbs or (request.is_of_memory and not is_task)
 
 
 def _kinds_named(text: str) -> list[str]:
@@ -226,15 +277,24 @@ def _only_points(request: _Request, lexicon: Lexicon) -> bool:
     spoken = lexicon.shape(_BEHIND).match(request.object)
     return (
         not request.object
-        or _THIS.match(request.object) is not None
+        or any(_THIS.match(each) for each in (request.object, _unwrapped(request.object, lexicon)[0]))
         or (spoken is not None and spoken["matter"] is not None)
     )
 
 
+def _is_told_before(told: Clause, refusing: Clause, turn: HeardTurn) -> bool:
+    """Whether a clause says that something was said before, which the next one asks not to keep: 我剛剛說我在學跳舞，
+    你別記下來. What is told just now is only not learned."""
+    is_before = "named" in _unwrapped(told.text[opening(told.text, turn.lexicon) :], turn.lexicon)[1]
+    return is_before and replace(turn, clauses=[refusing]).is_refused
+
+
 def _as_written(what: str, turn: HeardTurn, start: int) -> str:
     """What is to be forgotten in the person's own characters, if it stands so in the message."""
-    at = turn.message.speech.find(what, start)
-    return turn.message.written[at : at + len(what)] if at >= 0 else what
+    for said in (what, _I.sub("me ", what)):
+        if (at := turn.message.speech.find(said, start)) >= 0:
+            return turn.message.written[at : at + len(said)]
+    return what
 
 
 def _request(clause: Clause, lexicon: Lexicon) -> _Request | None:
@@ -245,7 +305,7 @@ def _request(clause: Clause, lexicon: Lexicon) -> _Request | None:
     if request is None or (clause.is_hypothetical and not request.is_unsaid):
         return None
     request = request._replace(may_be_slip=_is_slip(clause.text, lexicon))
-    if request.is_of_memory and any(asked_for(each) for each in _JOINED.split(request.object)):
+    if request.is_of_memory and any(asked_for(each.object) for each in _parts(request, lexicon)):
         return request
     if request.is_of_memory and not request.may_be_slip and asks_in_place(request.object):
         return request  # 忘掉我最怕什麼
@@ -276,7 +336,8 @@ def _unread(text: str, lexicon: Lexicon) -> _Request | None:
         is_unsaid = begun["unsaid"] is not None
         rest = lexicon.shape(_REST).sub("", text[begun.end() :]).strip()
         if begun["keeps"] is not None:
-            return _Request(rest, True) if _is_told_of_person(rest, lexicon) else None
+            is_of_me = begun["record"] is not None and _is_mine(_unwrapped(rest, lexicon)[0])
+            return _Request(rest, True) if is_of_me or _is_told_of_person(rest, lexicon) else None
         return _Request(rest, is_unsaid or begun["verb"] is not None, is_unsaid)
     ended = None if _HAS_TAKEN.match(text) else lexicon.shape(_ENDS).match(text)
     if ended:
@@ -284,18 +345,27 @@ def _unread(text: str, lexicon: Lexicon) -> _Request | None:
             named, marks = _unwrapped(ended["object"], lexicon)
             is_meant = bool(marks) and _is_told_of_person(named, lexicon)
             return _Request(ended["object"].strip(), True) if is_meant else None
-        is_unsaid = ended["unsaid"] is not None
+        is_unsaid, named = ended["unsaid"] is not None, ended["object"].strip()
         is_whole, is_task = ended["whole"] is not None, ended["verb"] is None
-        is_asked_for = _OWN.match(ended["object"]) and _TO_YOU.search(text[ended.end("object") :])  # 我的貓請忘掉
-        is_whole = is_whole or bool(is_asked_for or lexicon.shape(_MATTER).match(ended["object"].strip()))
-        is_asked = asked_for(ended["object"]) is not None
+        is_asked_for = _OWN.match(named) and _TO_YOU.search(text[ended.end("object") :])  # 我的貓請忘掉
+        is_slip = _is_slip(text, lexicon)
+        is_matter = lexicon.shape(_MATTER).match(named) or (
+            not (is_task or is_slip) and _points_at_known(named, lexicon)
+        )
+        is_whole = is_whole or bool(is_asked_for or is_matter)
+        is_asked = asked_for(named) is not None
         if is_task and not _TO_YOU.search(text):  # 我最喜歡的電影刪掉了
-            is_asked = is_asked and favourite_in(ended["object"]) is None
-        is_told = _is_of_person(ended["object"], is_task=is_task) or is_asked
-        is_told = is_told and not is_whole and not _is_slip(text, lexicon)
+            is_asked = is_asked and favourite_in(named) is None
+        is_told = (_is_of_person(named, is_task=is_task) or is_asked) and not is_whole and not is_slip
         is_of_memory = is_unsaid or is_told or (is_whole and not is_task)
-        return _Request(ended["object"].strip(), is_of_memory, is_unsaid)
+        return _Request(named + (ended["place"] or ended["front"] or ""), is_of_memory, is_unsaid)
     return None
+
+
+def _is_mine(text: str) -> bool:
+    """Whether a text says something of its person, or names what such a one has: me speaking Welsh, my hamster."""
+    own = _OWN.match(text)
+    return _STATES.match(text) is not None or bool(own and _is_had(text[own.end() :].strip()))
 
 
 def _is_told_of_person(text: str, lexicon: Lexicon) -> bool:
@@ -318,21 +388,24 @@ def _unwrapped(text: str, lexicon: Lexicon) -> tuple[str, set[str]]:
     marks = set[str]()
     for _ in range(MAX_AROUND):
         around = lexicon.shape(_BEHIND).search(text) or lexicon.shape(_BEFORE).match(text)
+        around = around or (lexicon.shape(_HELD).match(text) if "named" in marks else None)
         if around is None:
             break
         marks |= {name for name, found in around.groupdict().items() if found}
-        text = text[: around.start()] + text[around.end() :]
-    return text.strip(), marks
+        text = (text[: around.start()] + text[around.end() :]).strip()
+    return _ME.sub("i ", text.strip()), marks
 
 
 def _read(request: _Request, lexicon: Lexicon, *, is_all: bool) -> Forget | None:
     """What a request means; None if no memory can be meant. `is_all`: the message says nothing else."""
     text, marks = _unwrapped(request.object, lexicon)
+    if not text and "named" in marks and request.is_of_memory and is_all and not request.may_be_slip:
+        is_last = _LAST.search(request.object) is not None
+        return None if is_last else Forget(request.object, is_everything=True)  # 別再記得我說的話
     marks |= {"named"} if request.is_unsaid else set()
-    marks |= {"spoken"} if "matter" in marks else set()
+    marks |= {"spoken"} if "matter" in marks or ("pointed" in marks and request.is_of_memory) else set()
     if request.is_of_memory and marks & {"thing", "detail", "record"} or marks >= {"spoken", "record"}:
         marks.add("named")
-    text = _ME.sub("i ", text)
     if _is_everything(text, marks, request, lexicon, is_all=is_all):
         return Forget(text, is_everything=True)
     if text in _PERSON and marks & {"named", "spoken", "thing"}:
@@ -396,8 +469,23 @@ def _says_enough(text: str, at: int) -> bool:
 
 def _is_a_topic(subject: str) -> bool:
     """Whether a subject is a thing that is known, and no time, or the name of what one has: 吉他, 車, not 昨天."""
+    return bool(categories.load().categories_of(subject).keys() - _TIMES) or _is_had(subject)
+
+
+def _is_had(subject: str) -> bool:
+    """Whether a subject is what somebody may have, a pet or a vehicle, or the name of their kind."""
     known = categories.load()
-    return bool(known.categories_of(subject).keys() - _TIMES or known.kinds_named(subject) & _HAD)
+    return bool((known.kinds_named(subject) or known.categories_of(subject).keys()) & _HAD)
+
+
+def _points_at_known(text: str, lexicon: Lexicon) -> bool:
+    """Whether a text only points at a thing that is known, or at what is done with one: 吃辣那個, not 第三章那個."""
+    if not lexicon.shape(_ONE_POINTED_AT).match(text):
+        return False
+    subject = _ARTICLE.sub("", _unwrapped(text, lexicon)[0]).strip()
+    said = read_saying(f"i {subject}" if _LATIN.match(subject) else f"我{subject}")
+    is_whole = any((start, end) == (0, len(subject)) for start, end, *_ in categories.load().named(subject))
+    return is_whole or bool(said and said.act)
 
 
 def _begins_with_thing(subject: str) -> bool:
@@ -409,4 +497,5 @@ def _is_a_thing(text: str, named: str) -> bool:
     """Whether a statement says nothing of a thing, and only names it."""
     said, named = read_saying(text), named.strip()
     is_named = said is not None and any(named in word for word in said.thing.words)
-    return said is not None and said.relation == DO and (is_named or bool(categories.load().categories_of(named)))
+    begins = any(start == 0 for start, *_ in categories.load().named(named))  # not 上健身房
+    return said is not None and said.relation == DO and (is_named or begins)
