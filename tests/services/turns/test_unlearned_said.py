@@ -8,6 +8,7 @@ from tests.services.test_person_edits import read
 from vault_memory.core import layout
 from vault_memory.core.forgetting import Wish
 from vault_memory.services.forgetting import prepare_forgetting
+from vault_memory.services.memories import list_memories
 from vault_memory.services.turns.record import Recorded, record_turn
 from vault_memory.services.vault import Vault
 
@@ -57,6 +58,34 @@ def test_nothing_is_learned_from_what_is_to_be_forgotten(vault: Vault, request_t
 )
 def test_what_else_the_message_says_is_learned(vault: Vault, message: str, learned: list[str]) -> None:
     assert changes(said(vault, message)) == learned
+
+
+@pytest.mark.parametrize(
+    ("told", "message", "stays"),
+    [
+        ("I live in Leeds", "Forget that I live in Leeds, I live in York now", "I live in York now"),
+        ("I live in Leeds", "I moved to York, so forget that I live in Leeds", "I moved to York"),
+        ("I live in Leeds", "Forget that I live in Leeds. I live in York now", "I live in York now"),
+        ("我在台積電上班", "別再記得我在台積電上班，我離職了，現在在聯發科", "我離職了，現在在聯發科"),
+        ("我養狗", "忘掉我養狗的事，我現在養的是貓", "我現在養的是貓"),
+        ("我喜歡壽司", "忘掉我喜歡壽司，我現在喜歡拉麵", "我現在喜歡拉麵"),
+    ],
+)
+def test_what_else_it_says_is_a_memory_that_takes_the_place_of_nothing(
+    vault: Vault, told: str, message: str, stays: str
+) -> None:
+    kept = {each.became: each for each in said(vault, told, message).memories}
+    assert (kept["remembered"].content, kept["forgotten"].content) == (stays, told)
+    (left,) = list_memories(vault, "alice")
+    assert (left.memory.content, left.memory.supersedes) == (stays, None), "what it would have ended is gone"
+
+
+@pytest.mark.parametrize(
+    "message",
+    ["我養狗，我住台北，都忘掉吧", "Forget that I like tea, that I work at Nokia, and that I live in Leeds"],
+)
+def test_what_may_be_meant_by_a_request_is_no_memory(vault: Vault, message: str) -> None:
+    assert not any(each.became == "remembered" for each in said(vault, message).memories)
 
 
 @pytest.mark.parametrize(

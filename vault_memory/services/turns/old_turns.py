@@ -27,16 +27,21 @@ from vault_memory.core.memorable import memorable, to_forget
 from vault_memory.core.notes import Reply, Turn, journal
 from vault_memory.core.profile import Change, Evidence, Signal, Suggestion
 from vault_memory.core.trailers import Trailers
-from vault_memory.services.forgetting import forget_said
 from vault_memory.services.memories import Kept as KeptMemory
-from vault_memory.services.memories import KeptOfTurn, keep_said
+from vault_memory.services.memories import KeptOfTurn
 from vault_memory.services.notes import bring_back, read_day
 from vault_memory.services.profiles import ProfileFiles, change_profile, profile_timezone
 from vault_memory.services.redactor import Redactor
 from vault_memory.services.turns.lived import as_lived, learned_from
 from vault_memory.services.turns.redactions import add_redactions
 from vault_memory.services.turns.steps.before import digest_of_conversation, turn_before
-from vault_memory.services.turns.steps.learn import known_words, note_kept, unlearned_with, without_told
+from vault_memory.services.turns.steps.learn import (
+    kept_and_forgotten,
+    known_words,
+    note_kept,
+    unlearned_with,
+    without_told,
+)
 from vault_memory.services.turns.steps.markers import line_digest
 from vault_memory.services.vault import Vault
 from vault_memory.services.write import Plan, Written, index_problem, refuse_while_waiting, write
@@ -371,10 +376,10 @@ def _remember(vault: Vault, user_id: str, as_of: int, line: _Line) -> Written[Ke
         state = ProfileFiles.read(vault, user_id, turn.created_at)
         signals = learned_from(line.said, line.reply, state.profile.values(), lexicon)
         sure = [signal for signal in signals if not signal.is_suggestion]
-        kept = keep_said(vault, user_id, told, line.source, state.at, known_words(state, sure))
-        if forgotten or before_it:
-            taken_back = (before_it.source, before_it.at) if before_it else None
-            kept += forget_said(vault, user_id, forgotten, taken_back, line.source, said_until=turn.created_at)
+        known = known_words(state, sure)
+        kept = kept_and_forgotten(
+            vault, user_id, told, forgotten, before_it, line.source, state.at, known, said_until=turn.created_at
+        )
         if kept.expired:
             return Plan(kept)
         drafts = [*kept.drafts]

@@ -6,6 +6,7 @@ import contextlib
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
 from typing import NamedTuple
 
 from vault_memory.adapters.files import ReadCache
@@ -22,7 +23,7 @@ from vault_memory.services.memories import NOTHING_KEPT, Kept, KeptOfTurn, forge
 from vault_memory.services.notes import drop_summary
 from vault_memory.services.profiles import LaterChanges, ProfileFiles, Unlearned, unlearned
 from vault_memory.services.turns.lived import as_lived, learned_from
-from vault_memory.services.turns.steps.before import digest_of_conversation, turn_before
+from vault_memory.services.turns.steps.before import TurnBefore, digest_of_conversation, turn_before
 from vault_memory.services.turns.steps.logs import labels_of, log_entries, with_logs
 from vault_memory.services.turns.steps.markers import Line
 from vault_memory.services.turns.update_memory import tasks_ended
@@ -94,12 +95,8 @@ def learn_turn(
         if before_it:
             new = [replace(each, quote=said) for each in state.reversed(before_it.source, before_it.at)]
         counting, suggestions = state.hear(new, digest_of_conversation(turn))
-        kept = NOTHING_KEPT
-        if told:
-            kept = keep_said(vault, turn.user_id, told, line.source, at, known_words(state, counting))
-        if forgotten or before_it:
-            taken_back = (before_it.source, before_it.at) if before_it else None
-            kept += forget_said(vault, turn.user_id, forgotten, taken_back, line.source)
+        known = known_words(state, counting)
+        kept = kept_and_forgotten(vault, turn.user_id, told, forgotten, before_it, line.source, at, known)
         gone = unlearned_with(state, forgotten, kept, said, counting)
         changes, evidence = state.merge([*counting, *gone.signals])
         is_in_profile = gone.stays or any(change.op == "remove" for change in changes)
@@ -129,6 +126,29 @@ def learn_turn(
         with contextlib.suppress(Busy, Unwritable):  # it is over after some days
             drop_summary(vault, turn.user_id)
     return done
+
+
+def kept_and_forgotten(
+    vault: Vault,
+    user_id: str,
+    told: Sequence[Memorable],
+    forgotten: Sequence[Forget],
+    before_it: TurnBefore | None,
+    source: str,
+    at: datetime,
+    known: Sequence[str],
+    *,
+    said_until: datetime | None = None,
+) -> KeptOfTurn:
+    """Plan the memories of what a turn has `told`, and that those go that it asks to have `forgotten`, or that are of
+    the turn `before_it`, if it takes that back. What it tells takes the place of none of these."""
+    gone = NOTHING_KEPT
+    if forgotten or before_it:
+        taken_back = (before_it.source, before_it.at) if before_it else None
+        gone = forget_said(vault, user_id, forgotten, taken_back, source, said_until=said_until)
+    if not told:
+        return gone
+    return keep_said(vault, user_id, told, source, at, known, gone.changed) + gone
 
 
 def unlearned_with(
