@@ -35,6 +35,7 @@ _BRACKETS = {"「": "」", "『": "』", "《": "》", "“": "”", '"': '"', "
 _MAKE = lazily(r"^(?P<of>i|we|我们?)(?: [a-z]{2,12}|(?<=[我们])[\u4e00-\u9fff]{2,4})$")
 """Somebody, and what they do in one word."""
 _GERUND = lazily(r"^(?:[a-z]+ )?(?:[a-z]+ing|at|in|with|an?)(?![a-z])")
+_ADDS = lazily(r"^ ?(?:and|or|nor)(?! (?:now|remember|please))(?![a-z])|^(?:和|跟|以及|还有|或)")
 _ADVERB_ENDS = lazily("[也都]$")
 _QUOTED = "〇"
 """Stands in a clause for what it quotes."""
@@ -93,17 +94,21 @@ def _beside_requests(
     sentence: list[Clause], asked: Sequence[tuple[int, int]], lexicon: Lexicon
 ) -> Iterator[list[Clause]]:
     """What a sentence says before, between and behind its requests to forget, which are `asked` there: «I live in York
-    now» behind «forget that I live in Leeds». What is before one that names nothing itself may all be meant by it."""
+    now» behind «forget that I live in Leeds». What is before one that names nothing itself may all be meant by it; so
+    may what goes on with it («…, have a dog, and I like tea»)."""
     rest: list[Clause] = []
+    is_listing = False
     for clause in sentence:
         begun = [start for start, end in asked if start <= clause.start < end]
         is_request = asks_to_forget(clause, lexicon)
         if not (begun or is_request):
-            rest.append(clause)
+            is_more = is_listing and _ADDS.match(clause.text) and not says_a_change(clause.text)
+            is_listing = is_listing and not clause.is_first_person
+            rest = [] if is_more else [*rest, clause]
             continue
         if rest and is_request and clause.start in begun:
             yield rest
-        rest = []
+        rest, is_listing = [], True
     if rest:
         yield rest
 

@@ -32,7 +32,7 @@ from vault_memory.services.memories import KeptOfTurn
 from vault_memory.services.notes import bring_back, read_day
 from vault_memory.services.profiles import ProfileFiles, change_profile, profile_timezone
 from vault_memory.services.redactor import Redactor
-from vault_memory.services.turns.lived import as_lived, learned_from
+from vault_memory.services.turns.lived import as_lived, learned_from, told_in
 from vault_memory.services.turns.redactions import add_redactions
 from vault_memory.services.turns.steps.before import digest_of_conversation, turn_before
 from vault_memory.services.turns.steps.learn import (
@@ -366,8 +366,7 @@ def _remember(vault: Vault, user_id: str, as_of: int, line: _Line) -> Written[Ke
     had to go for them (`expired` names these), nothing is kept."""
     turn, lexicon = line.turn(user_id), vault.lexicon()
     forgotten = to_forget(line.said, lexicon)
-    said = memorable(line.said, "", lexicon, with_changes=True)
-    told = [each for each in said if not any(asked.means(each.content) for asked in forgotten)]
+    told = told_in(line.said, forgotten, lexicon)
     is_reversal = not (told or forgotten) and takes_back_the_last(line.said, lexicon)
     before_it = turn_before(vault, turn, line.source) if is_reversal else None
 

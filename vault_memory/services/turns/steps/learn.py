@@ -13,7 +13,7 @@ from vault_memory.adapters.files import ReadCache
 from vault_memory.adapters.history import ASSISTANT
 from vault_memory.core import layout
 from vault_memory.core.extraction import CONCLUDED, INCIDENTAL, Lexicon, extract_by_rules, takes_back_the_last
-from vault_memory.core.memorable import Forget, Memorable, memorable, to_forget
+from vault_memory.core.memorable import Forget, Memorable, to_forget
 from vault_memory.core.notes import Turn
 from vault_memory.core.profile import NOTE, Change, Row, Signal, Suggestion
 from vault_memory.core.text import comparable, fold
@@ -22,7 +22,7 @@ from vault_memory.services.forgetting import forget_said, is_forgotten_by
 from vault_memory.services.memories import NOTHING_KEPT, Kept, KeptOfTurn, forget_accesses, keep_said, note_in_session
 from vault_memory.services.notes import drop_summary
 from vault_memory.services.profiles import LaterChanges, ProfileFiles, Unlearned, unlearned
-from vault_memory.services.turns.lived import as_lived, learned_from
+from vault_memory.services.turns.lived import as_lived, learned_from, told_in
 from vault_memory.services.turns.steps.before import TurnBefore, digest_of_conversation, turn_before
 from vault_memory.services.turns.steps.logs import labels_of, log_entries, with_logs
 from vault_memory.services.turns.steps.markers import Line
@@ -74,9 +74,8 @@ def learn_turn(
     else:
         signals = as_lived(signals, said, existing, vault.lexicon())
     is_heard = vault.config.memories_from_turns and not is_reply
-    told = memorable(said, "", vault.lexicon(), with_changes=True) if is_heard else []
     forgotten = [] if is_reply else to_forget(said, vault.lexicon())
-    told = [each for each in told if not any(asked.means(each.content) for asked in forgotten)]
+    told = told_in(said, forgotten, vault.lexicon()) if is_heard else []
     if own := [each for each in told if not each.is_only_a_change]:
         signals = without_told(signals, own, said, existing, vault.lexicon())
     is_reversal = not (is_reply or signals or forgotten) and takes_back_the_last(said, vault.lexicon())
