@@ -83,6 +83,17 @@ def test_what_else_it_says_is_a_memory_that_takes_the_place_of_nothing(
 
 
 @pytest.mark.parametrize(
+    ("told", "message"),
+    [
+        ("I drive a Mazda", "I sold the Mazda, so forget that I drive a Mazda"),
+        ("我在台積電上班", "忘記我在台積電上班，我離職了"),
+    ],
+)
+def test_that_what_is_forgotten_is_over_is_no_memory(vault: Vault, told: str, message: str) -> None:
+    assert [each.became for each in said(vault, told, message).memories] == ["forgotten"]
+
+
+@pytest.mark.parametrize(
     "message",
     [
         "我養狗，我住台北，都忘掉吧",

@@ -11,7 +11,7 @@ from typing import Literal
 
 from vault_memory.adapters.history import ASSISTANT, Draft, FileChange
 from vault_memory.core import layout, memories, trailers
-from vault_memory.core.memorable import Memorable, compared, still_so
+from vault_memory.core.memorable import Memorable, compared, says_what_is_instead, still_so
 from vault_memory.core.memories import Memory
 from vault_memory.core.privacy import secrets_added
 from vault_memory.core.text import comparable
@@ -122,6 +122,7 @@ def keep_said(
             elif rest:
                 new[memory.id] = memories.with_less(memory, rest)
         known_as, gone = told_otherwise(vault, user_id, each.content, each.kind)
+        over = [old for old in gone if place_of(user_id, old) not in forgotten]
         if known_as and place_of(user_id, known_as) not in forgotten:
             change = reinforcement(vault, user_id, known_as.source, now, at.date())
             if change and known_as.source not in renewed:
@@ -129,8 +130,8 @@ def keep_said(
                 again[known_as.source] = Kept(
                     known_as.memory.id, known_as.memory.type, known_as.memory.content, "reinforced"
                 )
-        elif each.is_only_a_change and not gone:
-            pass  # nothing is known that it ends
+        elif each.is_only_a_change and not (over or (gone and says_what_is_instead(each.content))):
+            pass  # nothing is known that it ends, or only what is forgotten
         elif any(_last_said(old.memory) > at for old in gone):
             pass  # a turn that comes late: what was said since then holds
         elif any(
@@ -138,7 +139,6 @@ def keep_said(
         ):
             pass
         elif made := _memory(vault, user_id, each, source, said_at, now):
-            over = [old for old in gone if place_of(user_id, old) not in forgotten]
             taken = [(old.memory, change) for old in over if (change := _succeeded(vault, user_id, old, made.id))]
             new[made.id] = _in_place_of(made, [old for old, _ in taken])
             replaced[made.id] = taken
