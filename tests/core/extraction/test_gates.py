@@ -593,3 +593,25 @@ def test_an_ordinary_word_is_no_technology(said: str) -> None:
 )
 def test_a_technology_with_an_ordinary_name_is_learned(said: str) -> None:
     assert any(key in TECHNOLOGY_LISTS for key, _ in _learned(said))
+
+
+@pytest.mark.parametrize(
+    ("note", "said", "goes"),
+    [
+        ("don't ever forget about my dog", "Remind me not to forget my tea", False),
+        ("don't ever forget about my dog", "forget about my tea", False),
+        ("my lessons are about painting", "Forget what I said about my tea", False),
+        ("my green tea order", "Don't forget my green tea order", False),
+        ("my painting lessons are on Sunday", "I must not forget my painting lessons", False),
+        ("我的牙醫預約在週五", "千萬不要忘掉我的牙醫預約", False),
+        ("不要忘掉我的牙醫預約", "忘掉我的雨傘", False),
+        ("don't ever forget about my dog", "forget about my dog", True),
+        ("my painting lessons are on Sunday", "Forget my painting lessons", True),
+        ("my painting lessons are on Sunday", "Don't forget to delete the note about my painting lessons", True),
+        ("我的牙醫預約在週五", "忘掉我的牙醫預約", True),
+    ],
+)
+def test_a_note_goes_only_where_its_matter_is_taken_back(note: str, said: str, goes: bool) -> None:
+    """That a note asks not to forget a thing, and a message asks to forget another one, does not make it that."""
+    heard = extract(said, existing={"note": [note]})
+    assert [signal.value for signal in heard if signal.op == "remove"] == ([note] if goes else [])

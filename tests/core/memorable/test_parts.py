@@ -75,6 +75,38 @@ def test_a_request_says_what_a_part_is_and_what_goes_with_a_thing_hangs_on_it(
 
 
 @pytest.mark.parametrize(
+    ("memory", "said", "rest"),
+    [
+        ("我對芒果沒抵抗力，超愛吃", "forget 我愛吃芒果這件事", ""),
+        ("我對花沒抵抗力，超愛買", "忘記我喜歡花", ""),
+        ("我喜歡芒果，超愛吃，也喜歡茶", "忘記我喜歡芒果", "我喜歡茶"),
+        ("我喜歡芒果，超愛吃，也喜歡茶", "忘記我喜歡茶", "我喜歡芒果，超愛吃"),
+        ("I can't resist mangoes and love eating them", "Forget that I love mangoes", ""),
+        ("我很愛拼圖，也愛跳舞", "忘記我愛拼圖", "我愛跳舞"),
+    ],
+)
+def test_what_lives_from_the_thing_before_goes_with_it(memory: str, said: str, rest: str) -> None:
+    """Its verb has no thing of its own."""
+    assert left(memory, said) == rest
+
+
+@pytest.mark.parametrize(
+    ("memory", "said", "rest"),
+    [
+        ("我不吃豬肉了，一月也戒了糖", "別再記得我不吃豬肉了", "我一月也戒了糖"),
+        ("我不吃豬肉了，一月也戒了糖", "忘記我戒了糖", "我不吃豬肉了"),
+        ("我不吃豬肉了，去年也戒了糖", "忘記我戒了糖", "我不吃豬肉了"),
+        ("我喜歡紅茶，週末也喝咖啡", "忘掉我喜歡紅茶", "我週末也喝咖啡"),
+        ("我住台南，週末也教瑜伽，養貓", "忘掉我住台南", "我週末也教瑜伽，養貓"),
+        ("我養狗，貓也養了兩隻", "忘記我養狗", ""),
+        ("我喜歡芒果，香蕉也愛吃", "忘記我喜歡芒果", ""),
+    ],
+)
+def test_a_rest_is_made_of_whole_clauses(memory: str, said: str, rest: str) -> None:
+    assert left(memory, said) == rest
+
+
+@pytest.mark.parametrize(
     ("memory", "said", "is_more"),
     [
         ("I work in research and development", "forget that I work in research", True),

@@ -61,6 +61,52 @@ def test_what_else_the_message_says_is_learned(vault: Vault, message: str, learn
 
 
 @pytest.mark.parametrize(
+    ("told", "message", "stays"),
+    [
+        ("I live in Leeds", "Forget that I live in Leeds, I live in York now", "I live in York now"),
+        ("I live in Leeds", "I moved to York, so forget that I live in Leeds", "I moved to York"),
+        ("I live in Leeds", "Forget that I live in Leeds. I live in York now", "I live in York now"),
+        ("我在台積電上班", "別再記得我在台積電上班，我離職了，現在在聯發科", "我離職了，現在在聯發科"),
+        ("我養狗", "忘掉我養狗的事，我現在養的是貓", "我現在養的是貓"),
+        ("我喜歡壽司", "忘掉我喜歡壽司，我現在喜歡拉麵", "我現在喜歡拉麵"),
+        ("I live in Leeds", "Forget where I live, I live in York now", "I live in York now"),
+        ("我住台北", "忘記我住哪裡，我現在住高雄", "我現在住高雄"),
+    ],
+)
+def test_what_else_it_says_is_a_memory_that_takes_the_place_of_nothing(
+    vault: Vault, told: str, message: str, stays: str
+) -> None:
+    kept = {each.became: each for each in said(vault, told, message).memories}
+    assert (kept["remembered"].content, kept["forgotten"].content) == (stays, told)
+    (left,) = list_memories(vault, "alice")
+    assert (left.memory.content, left.memory.supersedes) == (stays, None), "what it would have ended is gone"
+
+
+@pytest.mark.parametrize(
+    ("told", "message"),
+    [
+        ("I drive a Mazda", "I sold the Mazda, so forget that I drive a Mazda"),
+        ("我在台積電上班", "忘記我在台積電上班，我離職了"),
+    ],
+)
+def test_that_what_is_forgotten_is_over_is_no_memory(vault: Vault, told: str, message: str) -> None:
+    assert [each.became for each in said(vault, told, message).memories] == ["forgotten"]
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "我養狗，我住台北，都忘掉吧",
+        "Forget that I like tea, that I work at Nokia, and that I live in Leeds",
+        "Forget that I live in Leeds, have a dog, and I like tea",
+        "I live in York now. Forget where I live.",
+    ],
+)
+def test_what_may_be_meant_by_a_request_is_no_memory(vault: Vault, message: str) -> None:
+    assert not any(each.became == "remembered" for each in said(vault, message).memories)
+
+
+@pytest.mark.parametrize(
     ("told", "request_to_forget"),
     [
         ("我養了一隻狗叫麻糬", "把我的狗忘掉"),

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from vault_memory.core.memorable.kinds import Kind
     from vault_memory.core.memorable.parts import compared, still_so, topics_of
     from vault_memory.core.memorable.requests import to_forget, without_requests
-    from vault_memory.core.memorable.saying import home_in, is_liking
+    from vault_memory.core.memorable.saying import home_in, is_liking, says_a_change, says_what_is_instead
     from vault_memory.core.memorable.turns import MAX_CONTENT_CHARS, Memorable, memorable
 
 __all__ = [
@@ -25,6 +25,8 @@ __all__ = [
     "home_in",
     "is_liking",
     "memorable",
+    "says_a_change",
+    "says_what_is_instead",
     "still_so",
     "to_forget",
     "topics_of",
@@ -42,6 +44,8 @@ __getattr__ = lazy_exports(
         "home_in": "saying",
         "memorable": "turns",
         "is_liking": "saying",
+        "says_a_change": "saying",
+        "says_what_is_instead": "saying",
         "still_so": "parts",
         "to_forget": "requests",
         "topics_of": "parts",

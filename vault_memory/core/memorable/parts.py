@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 
 from vault_memory.core.extraction import load_lexicon, read_turn, speaker
 from vault_memory.core.memorable import saying
@@ -55,7 +56,11 @@ _DOES = (
 _IS_SO = lazily("(?:[很太超真蛮挺好更]|非常|有点|不错|不好)[\u3400-\u9fff]{0,3}$")
 """How something is: 拍照很清楚."""
 _BOUNDARY = re.compile(r"(?<=\s)(?=\S)|(?<=[\u3400-\u9fff])(?!\s)")
-_NO_SUBJECT = frozenset(("sport", "exercise", "dance", "hobby", "art", "martial_art", "weekday", "month", "season"))
+_ALSO = "也"
+"""Cuts a clause in two where each of these says something: not 一月也戒了糖, 貓也養了兩隻."""
+_WHEN = r"^(?:{gates.left.time}|{gates.left.just}|{sayings.frame.often}|{memorable.fact.habit}| )+$"
+_TIMES = frozenset(("weekday", "month", "season"))
+_NO_SUBJECT = frozenset(("sport", "exercise", "dance", "hobby", "art", "martial_art")) | _TIMES
 """Categories of what one does, and when: a clause that begins with such a thing does not speak of it."""
 _OF_ANYTHING = (LIKE, DO)
 """Of these, things of any kind may stand in one list."""
@@ -76,12 +81,14 @@ class Cut:
 @dataclass(frozen=True)
 class _Part:
     """A part: its words, what stands between it and the one before, and with which words of that (`lead`: «I like ») it
-    is a statement of its own. `hangs`: it goes along with the one before."""
+    is a statement of its own. `when` stands before them, and says only that: 一月也 of 一月也戒了糖. `hangs`: it goes
+    along with the one before."""
 
     text: str
     separator: str = ""
     lead: str = ""
     hangs: bool = False
+    when: str = ""
 
     @property
     def statement(self) -> str:
@@ -203,7 +210,7 @@ def _rejoined(parts: list[_Part], going: list[bool]) -> list[_Part]:
     like tea, rice and figs, but hate cola» without figs «I like tea and rice, but hate cola»."""
     lists: list[list[int]] = []
     for at, part in enumerate(parts):
-        is_listed = part.lead and not part.hangs and not _PERSON.fullmatch(part.lead.rstrip())
+        is_listed = not (part.hangs or _is_clause(part))
         if lists and (is_listed or part.hangs):
             lists[-1].append(at)
         else:
@@ -227,7 +234,8 @@ def _written(parts: list[_Part]) -> Iterator[str]:
     before = ""
     for part in parts:
         yield part.separator if before else ""
-        yield part.text if before.startswith(part.lead) and before else part.statement
+        lead = "" if before.startswith(part.lead) and before else part.lead
+        yield f"{lead}{part.when}{part.text}"
         before = part.statement
 
 
@@ -235,11 +243,18 @@ def _parts(content: str, named: Sequence[str] = ()) -> list[_Part]:
     if len(content) > MAX_CHARS:  # it is read as one
         return [_Part(content)]
     parts: list[_Part] = []
+    begun: _Part | None = None
     at, between = 0, None
     for found in [*_SEPARATOR.finditer(content), None]:
         text = content[at : found.start()] if found else content[at:]
         separator = between[0] if between else ""
         part = _Part(text) if between is None else _part(content, between, text, parts[-1].statement, named)
+        if found and between and found[0] == _ALSO and not (part and _is_clause(part)):
+            begun = part  # 貓 of 貓也養了兩隻
+            continue
+        if begun and not part:
+            part = replace(begun, text=text, hangs=True)
+        begun = None
         is_first_read = len(parts) != 1 or read_saying(parts[0].text) is not None
         if part and is_first_read:
             parts.append(part)
@@ -257,9 +272,30 @@ def _part(content: str, between: re.Match[str], text: str, before: str, named: S
     clause = ""
     if not between["things"]:  # 我老婆跟我開了一間店
         ended = _CLAUSE_ENDS.search(content, between.end())
-        clause = content[between.end() : ended.start()] if ended else ""
-    lead = _lead(text, clause, between[0], before, named)
-    return None if lead is None else _Part(text, between[0], lead)
+        clause = content[between.end() : max(ended.start(), between.end() + len(text))] if ended else ""
+    when = _when_of(text) if clause else ""
+    lead = _lead(text[len(when) :], clause[len(when) :], between[0] + when, before, named)
+    if lead is not None:
+        return _Part(text[len(when) :], between[0], lead, when=when)
+    person = _person_of(before, is_added=True) if clause else ""
+    said = read_saying(person + text) if person else None
+    is_of_it = said is not None and said.relation == LIKE and not _is_of_a_thing(said, person + text)
+    return _Part(text, between[0], person, hangs=True) if is_of_it else None
+
+
+def _when_of(text: str) -> str:
+    """The time with which a clause begins, before what is so then, too: 一月也 of 一月也戒了糖; "" where it begins
+    otherwise."""
+    time, also, _ = text.partition(_ALSO)
+    if not (time and also):
+        return ""
+    is_time = load_lexicon().shape(_WHEN).match(fold(time)) or _kinds_at_start(fold(time)) & _TIMES
+    return time + also if is_time else ""
+
+
+def _is_clause(part: _Part) -> bool:
+    """Whether a part says what is so, and not only of which thing, as one more of a list does."""
+    return not part.lead or _PERSON.fullmatch(part.lead.rstrip()) is not None
 
 
 def _lead(text: str, clause: str, separator: str, before: str, named: Sequence[str]) -> str | None:
@@ -312,7 +348,8 @@ def _is_done(lead: str, text: str) -> bool:
     if fold(text).isascii() and fold(text) in load_lexicon().listed("sayings.frame.taking"):
         return True  # «I smoke and drink»
     said = read_saying(text) or read_saying(lead + text)
-    return bool(said and said.relation != DO and not _GERUND.match(fold(text)) and _names_a_thing(said))
+    is_done = said is not None and said.relation != DO and not _GERUND.match(fold(text))
+    return said is not None and is_done and _is_of_a_thing(said, lead + text)
 
 
 def _may_be_said(lead: str, clause: str, before: str, named: Sequence[str]) -> bool:
@@ -321,7 +358,8 @@ def _may_be_said(lead: str, clause: str, before: str, named: Sequence[str]) -> b
     if any(says_as_much(lead + clause, each) == 2 for each in named):
         return True
     lexicon, folded = load_lexicon(), fold(clause)
-    if _IS_SO.search(folded) or not is_whole(lead + folded):
+    alone = read_saying(lead + clause)
+    if _IS_SO.search(folded) or not is_whole(lead + folded) or (alone and not _names_a_thing(alone)):
         return False
     does = lexicon.shape(_DOES).match(folded)
     done = _kinds_at_start(folded[max(does.start("verb"), does.start("act")) :]) if does else frozenset[str]()
@@ -390,7 +428,20 @@ def _is_of_family(statement: str) -> bool:
     return said is not None and said.relation == "have" and "family" in said.thing.kinds
 
 
+def _is_of_a_thing(said: Saying, text: str) -> bool:
+    """Whether a text that is read so can be understood without the one before."""
+    return is_whole(fold(text)) and _names_a_thing(said)
+
+
 def _names_a_thing(said: Saying) -> bool:
-    """Whether a statement says what it speaks of: not 用了七年."""
+    """Whether a statement says what it speaks of: not 用了七年, nor what is only done to the thing before (超愛買)."""
     words = without_count(said.thing.words)
-    return bool(words) and not any(_ASPECT.match(name) for name in words[0])
+    if not words or any(_ASPECT.match(name) for name in words[0]):
+        return False
+    return said.relation not in _OF_ANYTHING or bool(said.thing.kinds) or not all(word <= _verbs() for word in words)
+
+
+@cache
+def _verbs() -> frozenset[str]:
+    """What is done to a thing, as a thing has it."""
+    return acts() | {*map(fold, load_lexicon().listed("sayings.frame.does"))}

@@ -184,6 +184,11 @@ def goes_on(text: str) -> bool:
     return (said is not None and said.is_new and said.is_so) or bool(begins_with_getting(folded))
 
 
+def says_what_is_instead(text: str) -> bool:
+    """Whether a text that ends something also says what is so instead: 我離職了，現在在聯發科, not «I sold it»."""
+    return any(map(goes_on, _PART.split(fold(text))[1:]))
+
+
 def home_in(content: str) -> list[str]:
     """The names of where a text says its person lives, folded, in the order of its words; none where it does not."""
     said = read_saying(content)

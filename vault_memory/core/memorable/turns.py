@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from itertools import groupby
 
@@ -35,6 +35,7 @@ _BRACKETS = {"「": "」", "『": "』", "《": "》", "“": "”", '"': '"', "
 _MAKE = lazily(r"^(?P<of>i|we|我们?)(?: [a-z]{2,12}|(?<=[我们])[\u4e00-\u9fff]{2,4})$")
 """Somebody, and what they do in one word."""
 _GERUND = lazily(r"^(?:[a-z]+ )?(?:[a-z]+ing|at|in|with|an?)(?![a-z])")
+_ADDS = lazily(r"^ ?(?:and|or|nor)(?! (?:now|remember|please))(?![a-z])|^(?:和|跟|以及|还有|或)")
 _ADVERB_ENDS = lazily("[也都]$")
 _QUOTED = "〇"
 """Stands in a clause for what it quotes."""
@@ -75,19 +76,41 @@ def memorable(
     found: dict[str, Memorable] = {}
     # Before it is cut into sentences: a password may hold what ends one.
     hidden = [(start, end) for start, end, _ in secrets.secret_spans(turn.message.written)]
-    hidden += asked_spans(turn)
+    asked = asked_spans(turn)
     unreal = {start for start, _ in unreal_spans(turn.clauses, lexicon)}
     told = (replace(each, is_hypothetical=True) if each.start in unreal else each for each in turn.clauses)
     clauses = (_with_what_it_quotes(clause, turn) for clause in _with_their_verbs(told))
     sentences = _with_what_is_instead([list(group) for _, group in groupby(clauses, key=lambda each: each.sentence)])
     for sentence in _own(sentences, turn):
-        if any(asks_to_forget(clause, lexicon) for clause in sentence):
-            continue
         if any(start <= sentence[-1].end and sentence[0].start <= end for start, end in hidden):
             continue
-        for each in _of_sentence(sentence, user_msg, turn, with_changes=with_changes):
-            found.setdefault(each.content, each)
+        for rest in _beside_requests(sentence, asked, lexicon):
+            for each in _of_sentence(rest, user_msg, turn, with_changes=with_changes):
+                found.setdefault(each.content, each)
     return list(found.values())
+
+
+def _beside_requests(
+    sentence: list[Clause], asked: Sequence[tuple[int, int]], lexicon: Lexicon
+) -> Iterator[list[Clause]]:
+    """What a sentence says before, between and behind its requests to forget, which are `asked` there: «I live in York
+    now» behind «forget that I live in Leeds». What is before one that names nothing itself may all be meant by it; so
+    may what goes on with it («…, have a dog, and I like tea»)."""
+    rest: list[Clause] = []
+    is_listing = False
+    for clause in sentence:
+        begun = [start for start, end in asked if start <= clause.start < end]
+        is_request = asks_to_forget(clause, lexicon)
+        if not (begun or is_request):
+            is_more = is_listing and _ADDS.match(clause.text) and not says_a_change(clause.text)
+            is_listing = is_listing and not clause.is_first_person
+            rest = [] if is_more else [*rest, clause]
+            continue
+        if rest and is_request and clause.start in begun:
+            yield rest
+        rest, is_listing = [], True
+    if rest:
+        yield rest
 
 
 def _own(sentences: list[list[Clause]], turn: HeardTurn) -> list[list[Clause]]:

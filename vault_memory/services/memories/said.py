@@ -3,7 +3,7 @@ Said again, it is reinforced; what is taken back goes by `services.forgetting`."
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time
 from pathlib import PurePosixPath
@@ -11,7 +11,7 @@ from typing import Literal
 
 from vault_memory.adapters.history import ASSISTANT, Draft, FileChange
 from vault_memory.core import layout, memories, trailers
-from vault_memory.core.memorable import Memorable, compared, still_so
+from vault_memory.core.memorable import Memorable, compared, says_what_is_instead, still_so
 from vault_memory.core.memories import Memory
 from vault_memory.core.privacy import secrets_added
 from vault_memory.core.text import comparable
@@ -68,10 +68,14 @@ class KeptOfTurn:
     not_found: tuple[str, ...] = ()
     left: tuple[str, ...] = ()
 
+    @property
+    def changed(self) -> frozenset[PurePosixPath]:
+        """The files that the drafts change."""
+        return frozenset(change.path for draft in self.drafts for change in draft.changes)
+
     def __add__(self, later: KeptOfTurn) -> KeptOfTurn:
         """Both; what goes later does not live on."""
-        gone = {change.path for draft in later.drafts for change in draft.changes}
-        left = tuple(change for change in self.reinforced if change.path not in gone)
+        left = tuple(change for change in self.reinforced if change.path not in later.changed)
         both = (self.memories + later.memories, self.drafts + later.drafts, left + later.reinforced)
         told = (self.expired + later.expired, self.not_found + later.not_found, self.left + later.left)
         return KeptOfTurn(*both, *told)
@@ -87,14 +91,16 @@ def keep_said(
     source: str,
     said_at: datetime,
     known: Iterable[str],
+    forgotten: Collection[PurePosixPath] = (),
 ) -> KeptOfTurn:
     """Plan the memories of a turn: what it `said` on the line `source` of the record, at that time in the person's time
     zone. They live from now on.
 
     What the profile has is not kept twice: what is `known` there, in the person's words or as a note. What a memory
     says already, in other words too, lets that one live on; what contradicts it takes its place, and what is still so
-    of that one is kept as a memory of its own. What only ends something is kept where a memory says that. Secrets and
-    private facts stay out. One commit for all. The caller holds the user's lock, and writes.
+    of that one is kept as a memory of its own. What only ends something is kept where a memory says that. Of the files
+    that the same turn has `forgotten` none lives on, and nothing takes the place of one. Secrets and private facts stay
+    out. One commit for all. The caller holds the user's lock, and writes.
     """
     now = vault.now().astimezone(vault.config.zone())
     at = min(said_at, now.astimezone(said_at.tzinfo))
@@ -115,15 +121,16 @@ def keep_said(
             elif rest:
                 new[memory.id] = memories.with_less(memory, rest)
         known_as, gone = told_otherwise(vault, user_id, each.content, each.kind)
-        if known_as:
+        over = [old for old in gone if place_of(user_id, old) not in forgotten]
+        if known_as and place_of(user_id, known_as) not in forgotten:
             change = reinforcement(vault, user_id, known_as.source, now, at.date())
             if change and known_as.source not in renewed:
                 renewed[known_as.source] = change
                 again[known_as.source] = Kept(
                     known_as.memory.id, known_as.memory.type, known_as.memory.content, "reinforced"
                 )
-        elif each.is_only_a_change and not gone:
-            pass  # nothing is known that it ends
+        elif each.is_only_a_change and not (over or (gone and says_what_is_instead(each.content))):
+            pass  # nothing is known that it ends, or only what is forgotten
         elif any(_last_said(old.memory) > at for old in gone):
             pass  # a turn that comes late: what was said since then holds
         elif any(
@@ -131,7 +138,7 @@ def keep_said(
         ):
             pass
         elif made := _memory(vault, user_id, each, source, said_at, now):
-            taken = [(old.memory, change) for old in gone if (change := _succeeded(vault, user_id, old, made.id))]
+            taken = [(old.memory, change) for old in over if (change := _succeeded(vault, user_id, old, made.id))]
             new[made.id] = _in_place_of(made, [old for old, _ in taken])
             replaced[made.id] = taken
     successions = {change.path: change for taken in replaced.values() for _, change in taken}
@@ -145,10 +152,10 @@ def keep_said(
     written = [*new.values(), *(rest for each in rests.values() for rest in each)]
     notes = [FileChange(_path(user_id, memory), None, memories.encode(memory).encode()) for memory in written]
     # Too many is one for the next turn, where some go anyway: it may be the same one.
-    over, expired, _ = overflow_drafts(vault, user_id, [] if successions else notes, is_told=False)
+    full, expired, _ = overflow_drafts(vault, user_id, [] if successions else notes, is_told=False)
     verb = "replace" if successions and len(written) == 1 else "add"
     message = message_of(user_id, verb, written, source)
-    drafts = (Draft(message, ASSISTANT, (*notes, *successions.values())), *over)
+    drafts = (Draft(message, ASSISTANT, (*notes, *successions.values())), *full)
     added = tuple(
         Kept(each.id, each.type, each.content, stays="; ".join(rest.content for rest in rests.get(each.id, ())))
         for each in new.values()

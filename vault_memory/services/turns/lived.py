@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from vault_memory.core.extraction import Lexicon, extract, places, read_turn
-from vault_memory.core.memorable import home_in, memorable, without_requests
+from vault_memory.core.memorable import Forget, Memorable, home_in, memorable, says_a_change, without_requests
 from vault_memory.core.memories import categories
 from vault_memory.core.profile import Signal
 from vault_memory.core.text import fold, lazily
@@ -29,6 +29,24 @@ def learned_from(user_msg: str, reply: str, existing: Mapping[str, str | list[st
     taken_back = [each for each in heard if each.op == "remove"]
     said = [each for each in extract(rest, reply, existing, lexicon) if each.op != "remove"]
     return [each for each in taken_back if not any(each.key == s.key and s.op == "set" for s in said)] + said
+
+
+def told_in(user_msg: str, forgotten: Sequence[Forget], lexicon: Lexicon) -> list[Memorable]:
+    """What a message tells that is worth a memory, without what it asks to have `forgotten`. What is so now instead of
+    that, as it says behind its request, counts: «Forget where I live, I live in York now»."""
+    told = memorable(user_msg, "", lexicon, with_changes=True)
+    if not forgotten:
+        return told
+    rest = without_requests(user_msg, lexicon)
+    asked_until = max(
+        (at for at, (one, other) in enumerate(zip(user_msg, rest, strict=True)) if one != other), default=0
+    )
+
+    def is_meant(each: Memorable) -> bool:
+        is_instead = each.start > asked_until and says_a_change(each.content)
+        return not is_instead and any(request.means(each.content) for request in forgotten)
+
+    return [each for each in told if not is_meant(each)]
 
 
 def as_lived(

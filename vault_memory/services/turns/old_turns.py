@@ -27,16 +27,21 @@ from vault_memory.core.memorable import memorable, to_forget
 from vault_memory.core.notes import Reply, Turn, journal
 from vault_memory.core.profile import Change, Evidence, Signal, Suggestion
 from vault_memory.core.trailers import Trailers
-from vault_memory.services.forgetting import forget_said
 from vault_memory.services.memories import Kept as KeptMemory
-from vault_memory.services.memories import KeptOfTurn, keep_said
+from vault_memory.services.memories import KeptOfTurn
 from vault_memory.services.notes import bring_back, read_day
 from vault_memory.services.profiles import ProfileFiles, change_profile, profile_timezone
 from vault_memory.services.redactor import Redactor
-from vault_memory.services.turns.lived import as_lived, learned_from
+from vault_memory.services.turns.lived import as_lived, learned_from, told_in
 from vault_memory.services.turns.redactions import add_redactions
 from vault_memory.services.turns.steps.before import digest_of_conversation, turn_before
-from vault_memory.services.turns.steps.learn import known_words, note_kept, unlearned_with, without_told
+from vault_memory.services.turns.steps.learn import (
+    kept_and_forgotten,
+    known_words,
+    note_kept,
+    unlearned_with,
+    without_told,
+)
 from vault_memory.services.turns.steps.markers import line_digest
 from vault_memory.services.vault import Vault
 from vault_memory.services.write import Plan, Written, index_problem, refuse_while_waiting, write
@@ -361,8 +366,7 @@ def _remember(vault: Vault, user_id: str, as_of: int, line: _Line) -> Written[Ke
     had to go for them (`expired` names these), nothing is kept."""
     turn, lexicon = line.turn(user_id), vault.lexicon()
     forgotten = to_forget(line.said, lexicon)
-    said = memorable(line.said, "", lexicon, with_changes=True)
-    told = [each for each in said if not any(asked.means(each.content) for asked in forgotten)]
+    told = told_in(line.said, forgotten, lexicon)
     is_reversal = not (told or forgotten) and takes_back_the_last(line.said, lexicon)
     before_it = turn_before(vault, turn, line.source) if is_reversal else None
 
@@ -371,10 +375,10 @@ def _remember(vault: Vault, user_id: str, as_of: int, line: _Line) -> Written[Ke
         state = ProfileFiles.read(vault, user_id, turn.created_at)
         signals = learned_from(line.said, line.reply, state.profile.values(), lexicon)
         sure = [signal for signal in signals if not signal.is_suggestion]
-        kept = keep_said(vault, user_id, told, line.source, state.at, known_words(state, sure))
-        if forgotten or before_it:
-            taken_back = (before_it.source, before_it.at) if before_it else None
-            kept += forget_said(vault, user_id, forgotten, taken_back, line.source, said_until=turn.created_at)
+        known = known_words(state, sure)
+        kept = kept_and_forgotten(
+            vault, user_id, told, forgotten, before_it, line.source, state.at, known, said_until=turn.created_at
+        )
         if kept.expired:
             return Plan(kept)
         drafts = [*kept.drafts]

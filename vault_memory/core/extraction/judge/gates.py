@@ -16,8 +16,8 @@ from vault_memory.core.extraction.judge.owners import is_of_somebody_else
 from vault_memory.core.extraction.judge.proposals import Proposal
 from vault_memory.core.extraction.lexicon import Lexicon
 from vault_memory.core.extraction.person import places
-from vault_memory.core.extraction.rules import HeardTurn
-from vault_memory.core.text import lazily
+from vault_memory.core.extraction.rules import HeardTurn, shared_words
+from vault_memory.core.text import fold, lazily, tokens
 
 WORD_CHARS = 24
 """Before a name, so far is looked for what makes it another word."""
@@ -25,8 +25,10 @@ WORD_CHARS = 24
 
 def is_gated(proposal: Proposal, turn: HeardTurn) -> bool:
     """Whether a proposal that would be written or suggested must be neither. Of what is taken back only technologies
-    are looked at."""
+    and notes are looked at."""
     signal, lexicon = proposal.signal, turn.lexicon
+    if signal.op == "remove" and signal.key == "note":
+        return not _takes_back_note(signal.value, turn)
     if signal.op == "remove":
         return signal.key in skills.TECHNOLOGY_LISTS and not is_left(signal.value, turn)
     if signal.key in styles.STYLES:
@@ -53,6 +55,29 @@ def is_gated(proposal: Proposal, turn: HeardTurn) -> bool:
     if signal.key == "current_projects" and proposal.origin == "words":
         return _is_a_choice(clause, proposal, turn)
     return False
+
+
+# --- notes ------------------------------------------------------------------------------------------------------------
+
+_FORGETS = "(?:{memorable.forget.verbs}|{memorable.forget.deletes}|{memorable.forget.at_end})"
+_ASKING = rf"{_FORGETS}|{{words.negation.retracts}}|{{subjects.remember.before}}|[我咱你]们?的"
+_KEPT = (
+    r"(?:{subjects.refused.orders}|{subjects.refused.unwanted}(?: to)?|(?<![a-z])(?:not|never|cannot|[a-z]+n't)"
+    rf"(?: (?:to|ever|you|let me|let us))*|[不别勿没莫][要能会可想准]?)[ 再把将]*{_FORGETS}"
+    r"(?! to |要?{memorable.forget.deletes})"  # «don't forget to delete …» takes back
+)
+"""Says that something is not to be forgotten: «remind me not to forget», 別忘掉."""
+
+
+def _takes_back_note(note: str, turn: HeardTurn) -> bool:
+    """Whether a turn that shares words with a note names what that is about, and not only how it asks for it
+    («forget»), and does not say that it is not to be forgotten."""
+    lexicon, said = turn.lexicon, fold(turn.message.written)
+    if shared_words(fold(note), said) is None:  # the rules have named it otherwise
+        return True
+    asks = lexicon.shape(_ASKING)
+    matter, named = (tokens.query_terms(asks.sub(" ", each)).search_terms for each in (fold(note), said))
+    return lexicon.shape(_KEPT).search(said) is None and not {*matter}.isdisjoint(named)
 
 
 # --- what is not so ---------------------------------------------------------------------------------------------------

@@ -6,13 +6,14 @@ import contextlib
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
 from typing import NamedTuple
 
 from vault_memory.adapters.files import ReadCache
 from vault_memory.adapters.history import ASSISTANT
 from vault_memory.core import layout
 from vault_memory.core.extraction import CONCLUDED, INCIDENTAL, Lexicon, extract_by_rules, takes_back_the_last
-from vault_memory.core.memorable import Forget, Memorable, memorable, to_forget
+from vault_memory.core.memorable import Forget, Memorable, to_forget
 from vault_memory.core.notes import Turn
 from vault_memory.core.profile import NOTE, Change, Row, Signal, Suggestion, subject
 from vault_memory.core.text import comparable, fold
@@ -21,8 +22,8 @@ from vault_memory.services.forgetting import forget_said, is_forgotten_by, still
 from vault_memory.services.memories import NOTHING_KEPT, Kept, KeptOfTurn, forget_accesses, keep_said, note_in_session
 from vault_memory.services.notes import drop_summary
 from vault_memory.services.profiles import LaterChanges, ProfileFiles, Unlearned, unlearned
-from vault_memory.services.turns.lived import as_lived, learned_from
-from vault_memory.services.turns.steps.before import digest_of_conversation, turn_before
+from vault_memory.services.turns.lived import as_lived, learned_from, told_in
+from vault_memory.services.turns.steps.before import TurnBefore, digest_of_conversation, turn_before
 from vault_memory.services.turns.steps.logs import labels_of, log_entries, with_logs
 from vault_memory.services.turns.steps.markers import Line
 from vault_memory.services.turns.update_memory import tasks_ended
@@ -73,9 +74,8 @@ def learn_turn(
     else:
         signals = as_lived(signals, said, existing, vault.lexicon())
     is_heard = vault.config.memories_from_turns and not is_reply
-    told = memorable(said, "", vault.lexicon(), with_changes=True) if is_heard else []
     forgotten = [] if is_reply else to_forget(said, vault.lexicon())
-    told = [each for each in told if not any(asked.means(each.content) for asked in forgotten)]
+    told = told_in(said, forgotten, vault.lexicon()) if is_heard else []
     if own := [each for each in told if not each.is_only_a_change]:
         signals = without_told(signals, own, said, existing, vault.lexicon())
     is_reversal = not (is_reply or signals or forgotten) and takes_back_the_last(said, vault.lexicon())
@@ -94,12 +94,8 @@ def learn_turn(
         if before_it:
             new = [replace(each, quote=said) for each in state.reversed(before_it.source, before_it.at)]
         counting, suggestions = state.hear(new, digest_of_conversation(turn))
-        kept = NOTHING_KEPT
-        if told:
-            kept = keep_said(vault, turn.user_id, told, line.source, at, known_words(state, counting))
-        if forgotten or before_it:
-            taken_back = (before_it.source, before_it.at) if before_it else None
-            kept += forget_said(vault, turn.user_id, forgotten, taken_back, line.source)
+        known = known_words(state, counting)
+        kept = kept_and_forgotten(vault, turn.user_id, told, forgotten, before_it, line.source, at, known)
         gone = unlearned_with(state, forgotten, kept, said, counting)
         removed = [subject(each.key, each.value) for each in gone.signals]
         suggestions = [
@@ -134,6 +130,29 @@ def learn_turn(
         with contextlib.suppress(Busy, Unwritable):  # it is over after some days
             drop_summary(vault, turn.user_id)
     return done
+
+
+def kept_and_forgotten(
+    vault: Vault,
+    user_id: str,
+    told: Sequence[Memorable],
+    forgotten: Sequence[Forget],
+    before_it: TurnBefore | None,
+    source: str,
+    at: datetime,
+    known: Sequence[str],
+    *,
+    said_until: datetime | None = None,
+) -> KeptOfTurn:
+    """Plan the memories of what a turn has `told`, and that those go that it asks to have `forgotten`, or that are of
+    the turn `before_it`, if it takes that back. What it tells takes the place of none of these."""
+    gone = NOTHING_KEPT
+    if forgotten or before_it:
+        taken_back = (before_it.source, before_it.at) if before_it else None
+        gone = forget_said(vault, user_id, forgotten, taken_back, source, said_until=said_until)
+    if not told:
+        return gone
+    return keep_said(vault, user_id, told, source, at, known, gone.changed) + gone
 
 
 def unlearned_with(
