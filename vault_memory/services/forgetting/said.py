@@ -265,8 +265,8 @@ def _why_kept(asked: Forget, meant: _Meant) -> str:
     found = meant.fitting or meant.doubted
     if not found:
         return (
-            f"nothing found to forget: {asked.words} (`vault-memory memory list` and `pref list` show what is kept, and "
-            "`vault-memory forget TEXT` finds turns by words that they say)"
+            f"nothing found to forget: {asked.words} (`vault-memory memory list` and `pref list` show what is kept, "
+            "and `vault-memory forget TEXT` finds turns by words that they say)"
         )
     why = "you stored or edited it yourself" if meant.fitting else "its capital letter may make it something else"
     ids = " ".join(file.memory.id for file in found)
