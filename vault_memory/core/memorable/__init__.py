@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 from vault_memory.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from vault_memory.core.memorable.forgetting import Forget
+    from vault_memory.core.memorable.asked.forget import Forget
+    from vault_memory.core.memorable.asked.requests import to_forget, without_requests
     from vault_memory.core.memorable.kinds import Kind
     from vault_memory.core.memorable.parts import compared, still_so, topics_of
-    from vault_memory.core.memorable.requests import to_forget, without_requests
     from vault_memory.core.memorable.saying import home_in, is_liking, says_a_change, says_what_is_instead
     from vault_memory.core.memorable.turns import MAX_CONTENT_CHARS, Memorable, memorable
 
@@ -36,7 +36,7 @@ __all__ = [
 __getattr__ = lazy_exports(
     __name__,
     {
-        "Forget": "forgetting",
+        "Forget": "asked.forget",
         "Kind": "kinds",
         "MAX_CONTENT_CHARS": "turns",
         "Memorable": "turns",
@@ -47,8 +47,8 @@ __getattr__ = lazy_exports(
         "says_a_change": "saying",
         "says_what_is_instead": "saying",
         "still_so": "parts",
-        "to_forget": "requests",
+        "to_forget": "asked.requests",
         "topics_of": "parts",
-        "without_requests": "requests",
+        "without_requests": "asked.requests",
     },
 )

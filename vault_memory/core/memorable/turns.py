@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields, replace
 from itertools import groupby
 
 from vault_memory.core.extraction import Clause, HeardTurn, Lexicon, load_lexicon, read_turn, unreal_spans
+from vault_memory.core.memorable.asked.requests import asked_spans, asks_to_forget
 from vault_memory.core.memorable.ending import is_second
 from vault_memory.core.memorable.kinds import (
     Kind,
@@ -19,7 +20,6 @@ from vault_memory.core.memorable.kinds import (
     stands_alone,
 )
 from vault_memory.core.memorable.parts import goes_on_with_list
-from vault_memory.core.memorable.requests import asked_spans, asks_to_forget
 from vault_memory.core.memorable.saying import change_in, goes_on, is_corrected, says_a_change
 from vault_memory.core.privacy import is_private, names_a_contact, redact, secrets
 from vault_memory.core.text import lazily, one_line

@@ -12,15 +12,8 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from vault_memory.core.extraction import Clause, HeardTurn, Lexicon, load_lexicon, read_turn, takes_back_the_last
-from vault_memory.core.memorable.forgetting import (
-    Forget,
-    asked_for,
-    asks_in_place,
-    favourite_in,
-    is_kind,
-    is_named,
-    is_statement,
-)
+from vault_memory.core.memorable.asked.forget import Forget, is_statement
+from vault_memory.core.memorable.asked.wanted import asked_for, asks_in_place, favourite_in, is_kind, is_named
 from vault_memory.core.memorable.kinds import LIFE, VEHICLES, opening
 from vault_memory.core.memorable.parts import goes_on_with_list
 from vault_memory.core.memorable.wording import DO, read_saying
