@@ -142,6 +142,21 @@ def test_a_memory_that_takes_the_place_of_another_machines_is_of_its_own_turn(
         assert leftovers(vault.root, made).places == []
 
 
+@pytest.mark.parametrize("is_here", [True, False])
+def test_two_turns_of_one_minute_that_share_words_are_told_apart_by_their_logs(vault: Vault, is_here: bool) -> None:
+    other = "I have a parrot and I am a locksmith in Thirsk."
+    text = "I have a parrot and I am a locksmith in Whitby. I like gin. I sing bass."
+    on_two_machines(vault, (other, "2026-01-30T10:00:10+00:00"), (text, "2026-01-30T10:00:50+00:00"), is_second=is_here)
+    assert erase(vault, of_texts(vault, "alice", [text])).left == ()
+    log = vault.path("alice", "daily/2026-01-30.md").read_text()
+    assert other in log and "Whitby" not in log
+    titles = [row.title for row in memory_rows(vault, "alice")]
+    assert any("parrot" in title for title in titles) and not any("gin" in title or "bass" in title for title in titles)
+    assert leftovers(vault.root, "I like gin").places == leftovers(vault.root, "i-sing-bass").places == []
+    assert erase(vault, of_texts(vault, "alice", [other])).left == ()
+    assert leftovers(vault.root, "parrot").places == []
+
+
 @pytest.mark.parametrize("zone", ["Pacific/Kiritimati", "Pacific/Niue"])
 def test_a_zone_that_is_set_later_makes_no_other_turn_of_the_one_here(vault: Vault, zone: str) -> None:
     """By it the day of the turn is another than that of its record."""

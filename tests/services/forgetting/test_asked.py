@@ -78,6 +78,69 @@ def test_a_memory_that_says_something_else_with_the_same_words_stays_with_its_tu
     assert other in log.read_text() and request_to_forget not in log.read_text()
 
 
+def test_what_shares_a_sentence_with_a_value_stays(vault: Vault) -> None:
+    """A memory that cannot be taken apart stays with its turn, and is named; so do the other values."""
+    told = ("I use Rust and Docker.", "I like tea.", "I use Vim and Docker every day.")
+    turns = said(vault, *told, "forget that I use Docker")
+    found = prepare_forgetting(vault, "alice", asked=turns[-1].source)
+    left = {(each.key, each.value) for each in list_preferences(vault, "alice")}
+    forgotten(vault, turns[-1])
+    assert left == {(each.key, each.value) for each in list_preferences(vault, "alice")}
+    profile = vault.path("alice", "USER.md").read_text()
+    assert "Docker" not in profile and "Vim" in profile and "Rust" in profile
+    titles = ["I like tea", "I use Rust and Docker", "I use Vim"]
+    assert sorted(row.title for row in memory_rows(vault, "alice")) == titles
+    assert words_of_turns(vault, turns) == [*told[:2]] and turns[0].source in found.stays[0]
+
+
+@pytest.mark.parametrize(
+    ("told", "others", "request_to_forget"),
+    [
+        ("I live in Leeds.", "My brother lives in Leeds.", "forget where I live"),
+        ("我住在台南。", "我媽媽住在台南。", "忘記我住在哪裡"),
+        ("我在银行上班。", "我女儿也在银行上班。", "忘记我在银行上班"),
+    ],
+)
+def test_what_is_said_of_others_stays(vault: Vault, told: str, others: str, request_to_forget: str) -> None:
+    turns = said(vault, told, others, request_to_forget)
+    (stays,) = prepare_forgetting(vault, "alice", asked=turns[-1].source).stays
+    assert turns[1].source in stays
+    assert all(look.is_absent for look in forgotten(vault, turns[-1]).looks)
+    assert words_of_turns(vault, turns) == [others]
+
+
+def test_a_memory_that_says_it_in_other_words_stays_with_its_turn_and_is_named(vault: Vault) -> None:
+    turns = said(vault, "我住在台北，我養了一隻貓。", "我養的貓叫咪咪。", "別再記得我養貓")
+    found = prepare_forgetting(vault, "alice", asked=turns[-1].source)
+    forgotten(vault, turns[-1])
+    for turn, words in zip(turns, words_of_turns(vault, turns), strict=False):
+        assert any(row.title in words for row in memory_rows(vault, "alice")), turn
+    if any("咪咪" in row.title for row in memory_rows(vault, "alice")):
+        assert any(turns[1].source in line for line in found.stays)
+
+
+def test_asked_twice_the_second_request_finds_what_went_for_the_first(vault: Vault) -> None:
+    said(vault, "I live in Ghent and have a garden.", "I like tea.")
+    turns = said(vault, "forget where I live", "forget where I live")
+    forgotten(vault, turns[-1])
+    assert words_of_turns(vault, turns) == []
+    assert "Ghent" not in "".join(str(hit) for hit in search(vault, "alice", SearchQuery("Ghent")).hits)
+
+
+def test_the_log_of_another_machines_turn_at_the_same_place_stays(vault: Vault) -> None:
+    turns = said(vault, "I keep owls")
+    record = vault.path("alice", turns[0].source.partition(":")[0])
+    record.rename(record.with_suffix(".away"))
+    again = [
+        record_turn(vault, "alice", "I like tea", "ok", created_at="2026-01-30T14:16:00+08:00"),
+        record_turn(vault, "alice", "forget that I like tea", "ok", created_at="2026-01-30T14:17:00+08:00"),
+    ]
+    assert again[0].source == turns[0].source
+    forgotten(vault, again[1])
+    (log,) = vault.path("alice", "daily").iterdir()
+    assert "I keep owls" in log.read_text() and "tea" not in log.read_text()
+
+
 def test_a_word_of_the_request_that_the_memory_does_not_say_is_not_looked_for(vault: Vault) -> None:
     """«My job» is answered by a memory; other jobs are nobody's business."""
     turns = said(vault, "I work as a beekeeper", "The cron job failed again", "Forget what I said about my job")

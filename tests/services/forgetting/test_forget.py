@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import threading
+from dataclasses import replace
 from datetime import date, timedelta
 from pathlib import Path
 
@@ -355,7 +356,7 @@ def test_a_user_that_is_not_there(vault: Vault) -> None:
 
 
 def test_what_is_sought_reads_as_it_was_written() -> None:
-    sought = Sought(
-        ("芒果",), [["a", "b"]], "theme", None, False, True, {}, {"conversations/2026-01-30.jsonl:2": ("c", "said_1")}
-    )
+    sought = Sought(("芒果",), [["a", "b"]], "theme", None, False, True)
+    spared = {"conversations/2026-01-30.jsonl:2": ("c", "said_1")}
+    sought = replace(sought, spared=spared, values=frozenset([("tools", "Vim")]))
     assert Sought.read(json.loads(json.dumps(sought.as_dict()))) == sought

@@ -65,7 +65,7 @@ class Sought:
     """What is looked for: all, or `texts` (with the person's `synonyms`), a `key` of the profile, what was said and
     learned from the time `since` on; and always the `turns`, by their source, that are forgotten whole. `by_turn`: also
     what was learned from them goes. Of the turns that are `spared` nothing goes, though a text stands in it: by
-    their source the ids of their conversation and memories."""
+    their source the ids of their conversation and memories. Evidence of the `values` (key and value) goes."""
 
     texts: tuple[str, ...] = ()
     synonyms: Sequence[Sequence[str]] = ()
@@ -75,6 +75,7 @@ class Sought:
     by_turn: bool = False
     turns: Mapping[str, SoughtTurn] = field(default_factory=dict)
     spared: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    values: frozenset[tuple[str, str]] = frozenset()
 
     @cached_property
     def _words(self) -> list[Words]:
@@ -120,6 +121,7 @@ class Sought:
             "is_all": self.is_all,
             "by_turn": self.by_turn,
             "turns": turns,
+            "values": sorted(self.values),
             "spared": {source: [*ids] for source, ids in self.spared.items()},
         }
 
@@ -139,6 +141,7 @@ class Sought:
             stored["by_turn"],
             turns,
             {source: tuple(ids) for source, ids in stored["spared"].items()},
+            frozenset((key, value) for key, value in stored["values"]),
         )
 
 

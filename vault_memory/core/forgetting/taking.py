@@ -111,7 +111,7 @@ def _is_gone(row: Row, sought: Sought) -> bool:
     turn = sought.turns.get(row.source) if sought.by_turn else None
     is_of_turn = turn is not None and (row.at is None or turn.at is None or row.at == turn.at)
     is_said = any(sought.stand_in(text) for text in (row.value, row.quote, row.current))
-    is_said = is_said and row.source not in sought.spared
+    is_said = (is_said and row.source not in sought.spared) or (row.key, row.value) in sought.values
     return sought.is_all or row.key == sought.key or is_of_turn or is_said or sought.is_since(row.at, row.source)
 
 
@@ -186,7 +186,8 @@ def _of_turns(kind: str, text: str, lines: Sequence[str], hits: Collection[int],
     left_out = entries.undecided(text)
     for number, line in enumerate(lines):
         request = entries.request_in(line) if number not in left_out else None
-        if request and request.source in sought.turns:
+        turn = sought.turns.get(request.source) if request else None
+        if request and turn and _is_of_minute(request.time, turn.at):
             found |= _whole_items(lines, {number})
     for entry in entries.entries_of(lines, left_out):
         body = [lines[number] for number in entry[1:] if lines[number].strip()]
@@ -196,6 +197,14 @@ def _of_turns(kind: str, text: str, lines: Sequence[str], hits: Collection[int],
         ):
             found |= {*entry}
     return found
+
+
+def _is_of_minute(told: str, at: datetime | None) -> bool:
+    """Whether a line of a log that tells a minute may be of a turn of that time: each machine counts its own lines, and
+    zones, which may have changed, differ by quarters of an hour."""
+    if at is None or not told:
+        return True
+    return (int(told[:2]) * 60 + int(told[3:]) - at.minute) % 15 == 0
 
 
 def _is_task(heading: str, body: Sequence[str], sought: Sought) -> bool:

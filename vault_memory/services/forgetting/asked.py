@@ -14,25 +14,22 @@ from typing import Any
 from vault_memory.adapters import files, scan
 from vault_memory.adapters.git import CommitLog, changed_files
 from vault_memory.core import layout, memories, reading
-from vault_memory.core.extraction import Lexicon
+from vault_memory.core.extraction import Lexicon, read_turn
 from vault_memory.core.forgetting import Sought, SoughtTurn, may_be_forgotten, means_everything, words_of
 from vault_memory.core.memorable import Forget, memorable, to_forget
 from vault_memory.core.memories import Memory
 from vault_memory.core.notes import journal
-from vault_memory.core.privacy import PRIVATE
 from vault_memory.core.profile import Row
 from vault_memory.core.trailers import KEYS
 from vault_memory.errors import NotFound, UsageError
 from vault_memory.services.notes import read_day, turn_at
 from vault_memory.services.vault import Vault
 
-MIN_QUOTE_CHARS = 4
-"""A shorter quote of evidence, such as «Vim», is no text by which other places are found."""
 _SUBJECT = re.compile(r"^(?:(?:that )?I |我(?![的们們]))", re.IGNORECASE)
 """What a memory or a request says, and its turn may not: 養了一隻貓, behind a comma."""
 _HAN = re.compile(r"[\u3400-\u9fff]")
-_SAME, _AROUND = timedelta(seconds=1), timedelta(days=1)
-_MAX_COMMITS = 50
+_SAME = timedelta(seconds=1)
+_MAX_COMMITS = 100
 
 
 def asked_for(said: str, lexicon: Lexicon) -> tuple[str, ...]:
@@ -59,8 +56,10 @@ def sought_by_asking(vault: Vault, user_id: str, source: str, rows: Sequence[Row
     removed = {(row.key, row.value) for row in own if row.op == "remove"}
     if not (asked or removed):
         raise UsageError(f"{source} asks to forget nothing: `vault-memory forget --turn {source}` forgets the turn")
-    went = _gone(vault, user_id, source, at)
-    gone = [memory for memory in went if any(each.cut(memory.content).fit for each in asked)]
+    gone = [memory for memory in _gone(vault, user_id) if any(each.cut(memory.content).fit for each in asked)]
+    active = [*_active(vault, user_id)]
+    gone += [memory for memory in active if _is_all_meant(memory.content, asked)]
+    others = [memory for memory in active if memory not in gone and memory.source not in ("", source)]
     named = {source: SoughtTurn((), "", "", "", at)}
     for memory in gone:
         named |= {memory.source: SoughtTurn((), "", "", "", memory.created_at)} if memory.source else {}
@@ -68,9 +67,30 @@ def sought_by_asking(vault: Vault, user_id: str, source: str, rows: Sequence[Row
     texts = [text for each in asked for text in _texts_of(each, gone)]
     brought = [row for row in rows if (row.key, row.value) in removed and row.op != "remove"]
     named |= {row.source: SoughtTurn((), "", "", "", row.at) for row in brought if row.source}
-    texts += [row.quote for row in brought if PRIVATE not in row.quote and len(row.quote) >= MIN_QUOTE_CHARS]
-    sought = replace(sought, texts=tuple(dict.fromkeys(texts)), turns=named)
-    return replace(sought, spared=_spared(vault, user_id, sought, asked))
+    sought = replace(sought, texts=tuple(dict.fromkeys(texts)), values=frozenset(removed))
+    spared = _spared(vault, user_id, sought, asked, others)
+    return replace(sought, turns={of: each for of, each in named.items() if of not in spared}, spared=spared)
+
+
+def said_of_others(
+    vault: Vault, user_id: str, source: str, turns: Mapping[str, SoughtTurn], sought: Sought
+) -> list[str]:
+    """Which of the `turns` that were found by the texts say it of somebody else («my brother lives in Leeds»), where
+    the turn on the line `source` asked for what it says of the person."""
+    said = str((turn_at(vault, user_id, source) or {}).get("user_message") or "")
+    if not all(each.is_said for each in to_forget(said, vault.lexicon())):
+        return []
+    found = {of: turn.words for of, turn in turns.items() if of not in sought.turns and sought.stand_in(turn.words)}
+    return [of for of, words in found.items() if not _is_said_of_self(words, sought, vault.lexicon())]
+
+
+def _is_said_of_self(said: str, sought: Sought, lexicon: Lexicon) -> bool:
+    """Whether a text stands where its person speaks of himself or herself, be it that a clause before says so."""
+    turn = read_turn(said, "", {}, lexicon)
+    clauses = turn.clauses if turn else ()
+    holding = [each for each in clauses if sought.stand_in(each.text)]
+    own = {each.sentence for each in clauses if each.is_first_person}
+    return not holding or any(each.sentence in own for each in holding)
 
 
 def _time(turn: Mapping[str, Any]) -> datetime | None:
@@ -80,12 +100,12 @@ def _time(turn: Mapping[str, Any]) -> datetime | None:
 
 
 def _texts_of(asked: Forget, gone: Sequence[Memory]) -> Iterator[str]:
-    """By which words a request's matter is found: by its own, unless the memories that it meant have others («where I
-    live»), and by those of these. Of what is only named one Chinese character is enough: 貓."""
+    """By which words a request's matter is found: by its own, unless it only names what the memories that it meant
+    have other words for («my job»), and by those of these. Of what is only named one Chinese character is enough."""
     went = [cut.gone for memory in gone if (cut := asked.cut(memory.content)).fit]
     is_one = not asked.is_said and bool(_HAN.fullmatch(asked.words))
     own = words_of(asked.words) if is_one or may_be_forgotten(asked.words) else None
-    if own and (not went or any(map(own.stand_in, went))):
+    if own and (asked.is_said or not went or any(map(own.stand_in, went))):
         yield from [asked.words] if is_one else _bare([asked.words])
     yield from _bare(went)
 
@@ -94,12 +114,12 @@ def _bare(texts: Iterable[str]) -> Iterator[str]:
     return filter(may_be_forgotten, (_SUBJECT.sub("", text).strip() for text in texts))
 
 
-def _gone(vault: Vault, user_id: str, source: str, at: datetime) -> Iterator[Memory]:
-    """The memories of which something went because of a turn, as they were. Each machine counts its own lines: the
-    caller looks whether they are meant."""
+def _gone(vault: Vault, user_id: str) -> Iterator[Memory]:
+    """The memories of which something went because of turns that asked for it, as they were, the last ones first. The
+    same may have been asked before: the caller looks which are meant."""
     prefix, folder = vault.history.working_tree.repository.prefix, layout.user_dir(user_id) / memories.FOLDER
-    named = {KEYS["user"]: user_id, KEYS["source"]: source}
-    for entry in vault.history.log([folder], limit=_MAX_COMMITS, since=at - _AROUND, trailers=named):
+    named = {KEYS["user"]: user_id, KEYS["source"]: None}
+    for entry in vault.history.log([folder], limit=_MAX_COMMITS, trailers=named):
         if not entry.subject.startswith(f"memories({user_id}): forget "):
             continue
         before = CommitLog(vault.history.root).parent(entry.commit)
@@ -123,17 +143,33 @@ def _said_again(
                 yield f"{record}:{number}", SoughtTurn((), "", "", "", None)
 
 
-def _spared(vault: Vault, user_id: str, sought: Sought, asked: Sequence[Forget]) -> dict[str, tuple[str, ...]]:
-    """The turns of memories that hold the texts and say something else, and the ids of their conversation and of these:
-    they stay."""
-    found: dict[str, tuple[str, ...]] = {}
+def _active(vault: Vault, user_id: str) -> Iterator[Memory]:
+    """The memories that are recalled now."""
     for path in map(PurePosixPath, scan.scan(vault.root, user_id).files):
         if layout.kind_of(layout.Place(user_id, path.as_posix())) == "memory":
             stored = files.read(vault.path(user_id, path.as_posix())) or b""
             memory = memories.decode(stored.decode("utf-8", "replace"), path.stem)
-            is_other = sought.stand_in(memory.content) and not any(each.cut(memory.content).fit for each in asked)
-            if is_other and memory.source and memory.source not in sought.turns:
-                turn = turn_at(vault, user_id, memory.source) or {}
-                ids = found.get(memory.source, (str(turn.get("conversation_id") or ""),))
-                found[memory.source] = (*filter(None, ids), memory.id)
+            if not memory.is_past(vault.now()):
+                yield memory
+
+
+def _is_all_meant(content: str, asked: Sequence[Forget]) -> bool:
+    cuts = [each.cut(content) for each in asked]
+    return any(cut.fit and not cut.left and not cut.is_more for cut in cuts)
+
+
+def _spared(
+    vault: Vault, user_id: str, sought: Sought, asked: Sequence[Forget], others: Sequence[Memory]
+) -> dict[str, tuple[str, ...]]:
+    """The turns of those memories that say it, too, and more or something else, and the ids of their conversation and
+    of these: they stay."""
+    values = [words_of(value) for _, value in sought.values if may_be_forgotten(value)]
+    found: dict[str, tuple[str, ...]] = {}
+    for memory in others:
+        said = memory.content
+        is_said = any(each.is_said_in(said) for each in asked) or any(each.stand_in(said) for each in values)
+        if is_said or sought.stand_in(said):
+            turn = turn_at(vault, user_id, memory.source) or {}
+            ids = found.get(memory.source, (str(turn.get("conversation_id") or ""),))
+            found[memory.source] = (*filter(None, ids), memory.id)
     return found

@@ -16,7 +16,7 @@ from vault_memory.core.forgetting import Sought, SoughtTurn, Taken, Wish
 from vault_memory.core.privacy import PRIVATE
 from vault_memory.core.profile import Row, read_row
 from vault_memory.errors import NotFound
-from vault_memory.services.forgetting.asked import MIN_QUOTE_CHARS, sought_by_asking
+from vault_memory.services.forgetting.asked import said_of_others, sought_by_asking
 from vault_memory.services.notes import read_day, read_ended
 from vault_memory.services.profiles import evidence_sources, profile_timezone
 from vault_memory.services.vault import Vault
@@ -26,6 +26,8 @@ EVIDENCE, CONVERSATION, SUMMARY = "evidence", "conversation", "summary"
 _OF_ONE = ("memory", "mistake", "entity", "note")
 """Kinds of file of which a preview shows the beginning, and all goes."""
 MAX_NAMES = 10
+MIN_QUOTE_CHARS = 4
+"""A shorter quote of evidence, such as «Vim», is no text by which other places are found."""
 
 
 @dataclass(frozen=True)
@@ -86,6 +88,10 @@ def sought_by(vault: Vault, user_id: str, wish: Wish) -> Sought:
             f"{layout.user_dir(user_id)} has no turn {wish.turn}, or it is forgotten already: `vault-memory history "
             f"--user {user_id}` and the daily logs name the turns"
         )
+    if wish.asked and not sought.is_all:  # the logs of turns of other machines may be here
+        others = said_of_others(vault, user_id, wish.asked, turns, sought)
+        sought = replace(sought, spared={**sought.spared, **{of: (turns[of].conversation_id,) for of in others}})
+        turns = {**sought.turns, **{of: turn for of, turn in turns.items() if of not in others}}
     return replace(sought, turns=turns)
 
 
@@ -151,7 +157,7 @@ def spared_turns(sought: Sought) -> Iterator[str]:
     """A line for the turns that stay though they say it."""
     if sought.spared:
         named = ", ".join([*sought.spared][:MAX_NAMES])
-        yield f"{named}: of this a memory stays that says something else (`forget TEXT` takes it, too)"
+        yield f"{named}: says it of somebody else, or in a memory that stays (`forget TEXT` takes it, too)"
 
 
 def telling_names(vault: Vault, user_id: str, sought: Sought, changes: Collection[FileChange] = ()) -> list[str]:

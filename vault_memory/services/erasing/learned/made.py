@@ -14,7 +14,7 @@ from vault_memory.adapters import files
 from vault_memory.adapters.erasing import files_of, held_files, known_by
 from vault_memory.adapters.git import ObjectReader, Repository
 from vault_memory.core import layout, memories, reading
-from vault_memory.core.erasing import WHOLE, asked_in, is_an_id, is_cut, share_in
+from vault_memory.core.erasing import MASK, WHOLE, asked_in, is_an_id, is_cut, share_in
 from vault_memory.core.notes import entries
 from vault_memory.core.profile import NOTE, read_row
 from vault_memory.services.notes import turn_at
@@ -98,8 +98,13 @@ class MadeOfTurns:
             for when, all_of_it in turns.items()
             if any(_is_the_time(made.at, each.at) for each in all_of_it)
         }
-        if (turn := self.turn(made.source)) and _is_the_time(made.at, self._second_here(made.source)):
-            told = {_HERE: [turn.get("user_message") or "", *told.pop(_HERE, [])], **told}
+        turn = self.turn(made.source)
+        message = str((turn or {}).get("user_message") or "")
+        is_whole = made.line[2] and not is_cut(made.said) and MASK.decode() not in made.said
+        if is_whole and turn and share_in(made.said, [message]) < 1:
+            told.pop(_HERE, None)  # a log quotes the message of its turn
+        elif turn and _is_the_time(made.at, self._second_here(made.source)):
+            told = {_HERE: [message, *told.pop(_HERE, [])], **told}
         if len(told) < 2:
             return next(iter(told), made.at)
 
